@@ -1,0 +1,327 @@
+"""Reading, converting and writing files: the way from a reader through the representation to a writer.
+
+Also the carry's way: it is found when a file is read, and put into or beside the file that is written.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..ir import codes
+from ..ir.capabilities import Capabilities, Carry
+from ..ir.carry import pack, restore, unpack
+from ..ir.document import DocumentError
+from ..ir.edit import scaled
+from ..ir.errors import LossError, UsageError
+from ..ir.exchange import ANYTHING, NOTHING, Buffers, Carried, Problem, Reading, ReadOptions, Writing
+from ..ir.native import Natives
+from ..ir.report import ConversionReport
+from ..ir.rig import Rig
+from . import files, sniff
+from .lowering import LoweringOptions, lower
+from .registry import Format, find, load
+
+SIDECAR_SUFFIX = ".rigconv"
+
+
+class ConvertOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What a conversion may be told.
+
+    Attributes:
+        read: For the reader.
+        lowering: For making the rig fit.
+        carry: How what the target cannot say travels; None takes the target's default.
+        scale: Factor on all lengths.
+        strict: Refuse to write anything but an exact conversion.
+        force: Replace a file of another kind.
+    """
+
+    read: ReadOptions = ReadOptions()
+    lowering: LoweringOptions = LoweringOptions()
+    carry: Carry | None = None
+    scale: float = 1.0
+    strict: bool = False
+    force: bool = False
+
+
+class Loaded(msgspec.Struct, eq=False):
+    """A file that was read.
+
+    Attributes:
+        rig: What it says, with what it carries restored.
+        format: Its format.
+        reading: Report and problems of the reader.
+    """
+
+    rig: Rig
+    format: Format
+    reading: Reading
+
+
+class Conversion(msgspec.Struct, eq=False):
+    """A conversion that was made.
+
+    Attributes:
+        input, output: The files.
+        source, target: Ids of their formats.
+        report: Every departure.
+        seconds: How long it took.
+    """
+
+    input: str
+    output: str
+    source: str
+    target: str
+    report: ConversionReport
+    seconds: float
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def load_file(name: str, format_id: str | None = None, options: ReadOptions = ReadOptions()) -> Loaded:
+    """Read a file of any format.
+
+    Args:
+        name: A path, a folder that a format keeps, or ``-``.
+        format_id: Its format; None tells it by its content.
+        options: For the reader.
+
+    Raises:
+        FormatError: The file cannot be read.
+        UnknownFormatError: Its format cannot be told.
+    """
+    source = files.read(name)
+    found = find(format_id) if format_id else load(sniff.of_content(source.data, name))
+    reading = Reading(source=source, options=options)
+    rig = found.read(reading)
+    carried = reading.carried or _sidecar(name, reading)
+    if carried is not None:
+        rig = _restored(rig, carried, found, reading.report)
+    return Loaded(rig, found, reading)
+
+
+def _sidecar(name: str, reading: Reading) -> Carried | None:
+    if name == files.STANDARD:
+        return None
+    path = sidecar_path(files.member(Path(name)))
+    if not path.is_file():
+        return None
+    try:
+        return unpack(msgspec.json.decode(files.read(str(path)).data))
+    except (DocumentError, msgspec.DecodeError) as error:
+        reading.report.add(codes.CARRY_DROPPED, "", f"{path.name} cannot be read: {error}.")
+        return None
+
+
+def sidecar_path(path: Path) -> Path:
+    """Where the carry of a file lies that cannot embed it."""
+    return path.with_name(path.name + SIDECAR_SUFFIX)
+
+
+def _restored(host: Rig, carried: Carried, host_format: Format, report: ConversionReport) -> Rig:
+    try:
+        options = msgspec.convert(carried.options, LoweringOptions)
+    except msgspec.ValidationError:
+        options = LoweringOptions()
+    expected = lower(carried.rig, host_format.id, host_format.capabilities, options, ConversionReport())
+    return restore(host, expected, carried.rig, report)
+
+
+def refuse_problems(loaded: Loaded, capabilities: Capabilities | None) -> None:
+    """Raise the first problem that stands in the way.
+
+    Args:
+        loaded: The file that was read.
+        capabilities: Those of the target; None for a use that needs all.
+
+    Raises:
+        FormatError: The target needs what the problem affects.
+    """
+    for problem in loaded.reading.problems:
+        if _is_needed(problem, capabilities):
+            raise problem.error(loaded.reading.file)
+
+
+def _is_needed(problem: Problem, capabilities: Capabilities | None) -> bool:
+    if problem.affects in (ANYTHING, NOTHING):
+        return problem.affects == ANYTHING
+    if capabilities is None or capabilities.everything:
+        return problem.affects != "stage_size"
+    return problem.affects in capabilities.parts
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_rig(
+    rig: Rig, name: str, target: Format, options: ConvertOptions, report: ConversionReport, source: str | None = None
+) -> None:
+    """Write a rig to a file.
+
+    Args:
+        rig: The rig.
+        name: A path, or ``-``.
+        target: The format.
+        options: How.
+        report: Takes every departure.
+        source: Id of the format that the rig was read from, if any.
+
+    Raises:
+        LossError: ``strict`` is set, and something would be lost.
+        UsageError: The output may not be replaced.
+    """
+    path = None if name == files.STANDARD else _output_path(name, target)
+    if path is not None:
+        files.check_replaceable(path, target.declaration, options.force)
+    if options.scale != 1.0:
+        rig = scaled(rig, _checked_scale(options.scale))
+    choices = replace(options.lowering, name=_stem(name, target))
+    fitted = lower(rig, target.id, target.capabilities, choices, report)
+    mode = _carry_mode(rig, target, options, path, source)
+    carried = None if mode is Carry.NONE else Carried(rig, msgspec.to_builtins(choices))
+    writing = Writing(report=report, carried=carried if mode is Carry.EMBED else None)
+    buffers = target.write(fitted, writing)
+    report.carried = carried is not None
+    if options.strict and report.losses:
+        raise LossError(f"{name}: nothing was written: {_losses(report)}")
+    if path is None:
+        files.write_standard(buffers)
+        return
+    _write_files(path, buffers, carried if mode is Carry.SIDECAR else None)
+
+
+def _write_files(path: Path, buffers: Buffers, sidecar: Carried | None) -> None:
+    if sidecar is not None:
+        files.write(sidecar_path(path), [msgspec.json.encode(pack(sidecar))])
+    elif _is_carry(sidecar_path(path)):
+        files.remove([sidecar_path(path)])
+    files.write(path, buffers)
+
+
+def _is_carry(path: Path) -> bool:
+    """Whether an old carry lies beside an output; it would be taken for that of the new one."""
+    if not path.is_file():
+        return False
+    with files.file_errors(str(path)), path.open("rb") as file:
+        return b'"rigconv-carry/' in file.read(64)
+
+
+def _output_path(name: str, target: Format) -> Path:
+    path = Path(name)
+    folder = target.declaration.folder
+    if folder and (path.name.lower().endswith(folder) or path.is_dir()):
+        files.make_folder(path)
+        return path / target.declaration.names[0]
+    return path
+
+
+def _carry_mode(rig: Rig, target: Format, options: ConvertOptions, path: Path | None, source: str | None) -> Carry:
+    mode = target.capabilities.carry if options.carry is None else options.carry
+    if target.capabilities.everything or not _needs_carry(rig, target.id, source):
+        return Carry.NONE
+    if mode is Carry.EMBED and target.capabilities.carry is not Carry.EMBED:
+        raise UsageError(f"{target.id} cannot embed carried data; --carry sidecar puts it beside the file")
+    return Carry.NONE if mode is Carry.SIDECAR and path is None else mode
+
+
+def _needs_carry(rig: Rig, target: str, source: str | None) -> bool:
+    """Whether the target says less than the rig: it was authored elsewhere, or says what only others know."""
+    return (rig.origin or source) != target or any(_foreign_words(natives, target) for natives in _all_natives(rig))
+
+
+def _foreign_words(natives: Natives, target: str) -> bool:
+    return any(native.unmapped for format_id, native in natives.items() if format_id != target)
+
+
+def _all_natives(rig: Rig) -> list[Natives]:
+    """The native records of a rig and of everything in it."""
+    attachments = [
+        item for skin in rig.skins for items in skin.attachments.values() for item in items.values()
+    ]
+    parts = [binding for param in rig.params for binding in param.bindings]
+    lanes = [lane for animation in rig.animations for lane in animation.lanes]
+    records: list[Any] = [rig, *rig.skeleton.bones, *rig.slots, *rig.skins, *attachments, *rig.constraints]
+    records += [*rig.params, *parts, *rig.animations, *lanes, *rig.textures, *([rig.stage] if rig.stage else [])]
+    return [record.native for record in records]
+
+
+def _checked_scale(scale: float) -> float:
+    if not (math.isfinite(scale) and scale != 0):
+        raise UsageError(f"the scale is {scale}; it must be a number other than zero")
+    return scale
+
+
+def _stem(name: str, target: Format) -> str:
+    """A rig's name, from that of its file."""
+    base = "rig" if name == files.STANDARD else Path(name).name
+    for suffix in target.declaration.suffixes:
+        base = base[: -len(suffix)] if base.lower().endswith(suffix) and len(base) > len(suffix) else base
+    return base
+
+
+def _losses(report: ConversionReport) -> str:
+    counts: dict[str, int] = {}
+    for entry in report.losses:
+        counts[entry.code] = counts.get(entry.code, 0) + 1
+    listed = ", ".join(f"{code} x {count}" if count > 1 else code for code, count in sorted(counts.items()))
+    return f"{len(report.losses)} things would be lost ({listed})"
+
+
+# -- converting -------------------------------------------------------------------------------------------------------
+
+
+def convert_file(
+    input_name: str,
+    output_name: str,
+    source_id: str | None = None,
+    target_id: str | None = None,
+    options: ConvertOptions = ConvertOptions(),
+) -> Conversion:
+    """Turn a file of one format into a file of another.
+
+    Args:
+        input_name: A path, a folder that a format keeps, or ``-``.
+        output_name: A path, or ``-``.
+        source_id: Format of the input; None tells it by its content.
+        target_id: Format of the output; None tells it by its name.
+        options: How.
+    """
+    started = time.perf_counter()
+    target = find(target_id) if target_id else load(sniff.of_output(output_name))
+    loaded = load_file(input_name, source_id, options.read)
+    refuse_problems(loaded, target.capabilities)
+    report = loaded.reading.report
+    _report_tolerated(loaded.reading.problems, report)
+    write_rig(loaded.rig, output_name, target, options, report, loaded.format.id)
+    return Conversion(
+        input=input_name,
+        output=output_name,
+        source=loaded.format.id,
+        target=target.id,
+        report=report,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _report_tolerated(problems: list[Problem], report: ConversionReport) -> None:
+    for problem in problems:
+        code = codes.UNKNOWN_VALUE if problem.rule == "unknown_value" else codes.RULE_BROKEN
+        report.add(code, problem.where, f"{problem.problem} (rule {problem.rule}).")
+
+
+# -- for programs -----------------------------------------------------------------------------------------------------
+
+
+def read_rig(name: str, format_id: str | None = None, options: ReadOptions = ReadOptions()) -> Rig:
+    """The rig of a file, which must be whole."""
+    loaded = load_file(name, format_id, options)
+    refuse_problems(loaded, None)
+    return loaded.rig
+

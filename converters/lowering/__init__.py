@@ -1,0 +1,43 @@
+"""Making a rig fit a format: what it cannot say is said otherwise or dropped, and the report tells which.
+
+Lowering goes from representation to representation and reads nothing but the format's declared capabilities, so
+writers meet only rigs that they can write, and a rig that was lowered once comes through again unchanged.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ...ir.capabilities import Capabilities
+from ...ir.report import ConversionReport
+from ...ir.rig import Rig
+from .options import LoweringOptions, Plane, Pose
+from .parts import drop_foreign_natives, drop_parts
+from .skeleton import lower_skeleton
+
+__all__ = ["LoweringOptions", "Plane", "Pose", "lower"]
+
+
+def lower(
+    rig: Rig,
+    format_id: str,
+    capabilities: Capabilities,
+    options: LoweringOptions,
+    report: ConversionReport,
+) -> Rig:
+    """The rig as ``format_id`` can say it.
+
+    Args:
+        rig: Any rig; it is left as it is.
+        format_id: The target; its own native records are kept.
+        capabilities: What the target can hold.
+        options: What to choose where there is a choice.
+        report: Takes an entry for every departure.
+    """
+    if capabilities.everything:
+        return rig
+    rig = lower_skeleton(rig, capabilities, options, report)
+    if capabilities.must_be_named and rig.name is None:
+        rig = replace(rig, name=options.name)
+    rig = drop_parts(rig, format_id, capabilities, report)
+    return drop_foreign_natives(rig, format_id, report)
