@@ -1,8 +1,8 @@
 """rigconv: a converter hub for 2D and 3D skeleton assets.
 
-    rig = rigconv.read("in.rig.json")
-    report = rigconv.write(rig, "out.inr")
-    report = rigconv.convert("in.rig.json", "out.inr")
+rig = rigconv.read("in.rig.json")
+report = rigconv.write(rig, "out.inr")
+report = rigconv.convert("in.rig.json", "out.inr")
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import convert, read, write
+    from .converters.convert import ConvertOptions
+    from .converters.lowering import LoweringOptions, Plane, Pose
+    from .ir.capabilities import Carry
     from .ir.errors import (
         ConversionError,
         FormatError,
@@ -19,17 +22,24 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UsageError,
     )
+    from .ir.exchange import ReadOptions
     from .ir.report import ConversionReport, Entry, Severity
     from .ir.rig import Rig
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Carry",
     "ConversionError",
     "ConversionReport",
+    "ConvertOptions",
     "Entry",
     "FormatError",
     "LossError",
+    "LoweringOptions",
+    "Plane",
+    "Pose",
+    "ReadOptions",
     "Rig",
     "RigconvError",
     "Severity",
@@ -43,6 +53,10 @@ __all__ = [
 
 _HOMES = {
     "api": ("convert", "read", "write"),
+    "converters.convert": ("ConvertOptions",),
+    "converters.lowering": ("LoweringOptions", "Plane", "Pose"),
+    "ir.capabilities": ("Carry",),
+    "ir.exchange": ("ReadOptions",),
     "ir.errors": (
         "ConversionError",
         "FormatError",

@@ -12,25 +12,25 @@ from .ir.report import ConversionReport
 from .ir.rig import Rig
 
 
-def read(path: str | os.PathLike[str], format: str | None = None, options: ReadOptions = ReadOptions()) -> Rig:
+def read(path: str | os.PathLike[str], format_id: str | None = None, options: ReadOptions = ReadOptions()) -> Rig:
     """The rig that a file describes.
 
     Args:
         path: A file, or a folder that a format keeps.
-        format: Id of its format; None tells it by its content.
+        format_id: Its format; None tells it by its content.
         options: For the reader.
 
     Raises:
         FormatError: The file breaks a rule of its format.
         UnknownFormatError: Its format cannot be told.
     """
-    return read_rig(os.fspath(path), format, options)
+    return read_rig(os.fspath(path), format_id, options)
 
 
 def write(
     rig: Rig,
     path: str | os.PathLike[str],
-    format: str | None = None,
+    format_id: str | None = None,
     options: ConvertOptions = ConvertOptions(),
 ) -> ConversionReport:
     """Write a rig to a file, and tell how the file departs from it.
@@ -38,7 +38,7 @@ def write(
     Args:
         rig: The rig; it is left as it is.
         path: The file.
-        format: Id of the format; None tells it by the file's name.
+        format_id: Its format; None tells it by the file's name.
         options: How.
 
     Raises:
@@ -47,16 +47,16 @@ def write(
     """
     name = os.fspath(path)
     report = ConversionReport()
-    write_rig(rig, name, find(format) if format else load(of_output(name)), options, report)
+    write_rig(rig, name, find(format_id) if format_id else load(of_output(name)), options, report)
     return report
 
 
 def convert(
     src: str | os.PathLike[str],
     dst: str | os.PathLike[str],
-    source_format: str | None = None,
-    target_format: str | None = None,
+    source_id: str | None = None,
+    target_id: str | None = None,
     options: ConvertOptions = ConvertOptions(),
 ) -> ConversionReport:
     """Turn a file of one format into a file of another; see :func:`read` and :func:`write`."""
-    return convert_file(os.fspath(src), os.fspath(dst), source_format, target_format, options).report
+    return convert_file(os.fspath(src), os.fspath(dst), source_id, target_id, options).report

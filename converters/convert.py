@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ..formats import Declaration
 from ..ir import codes
 from ..ir.capabilities import Capabilities, Carry
 from ..ir.carry import pack, restore, unpack
 from ..ir.document import DocumentError
 from ..ir.edit import scaled
-from ..ir.errors import LossError, UsageError
+from ..ir.errors import LossError, UsageError, quoted
 from ..ir.exchange import ANYTHING, NOTHING, Buffers, Carried, Problem, Reading, ReadOptions, Writing
 from ..ir.native import Natives
 from ..ir.report import ConversionReport
@@ -98,7 +99,7 @@ def load_file(name: str, format_id: str | None = None, options: ReadOptions = Re
         UnknownFormatError: Its format cannot be told.
     """
     source = files.read(name)
-    found = find(format_id) if format_id else load(sniff.of_content(source.data, name))
+    found = find(format_id) if format_id else sniff.format_of(source, name)
     reading = Reading(source=source, options=options)
     rig = found.read(reading)
     carried = reading.carried or _sidecar(name, reading)
@@ -179,7 +180,7 @@ def write_rig(
     """
     path = None if name == files.STANDARD else _output_path(name, target)
     if path is not None:
-        files.check_replaceable(path, target.declaration, options.force)
+        _check_replaceable(path, target.declaration, options.force)
     if options.scale != 1.0:
         rig = scaled(rig, _checked_scale(options.scale))
     choices = replace(options.lowering, name=_stem(name, target))
@@ -195,6 +196,24 @@ def write_rig(
         files.write_standard(buffers)
         return
     _write_files(path, buffers, carried if mode is Carry.SIDECAR else None)
+
+
+def _check_replaceable(path: Path, kind: Declaration, force: bool) -> None:
+    """Refuse to replace a file of another kind, unless forced.
+
+    Raises:
+        UsageError: Something else is there.
+    """
+    if path.is_dir():
+        raise UsageError(f"{quoted(str(path))} is a folder")
+    if force or not path.exists():
+        return
+    with files.file_errors(str(path)), path.open("rb") as file:
+        head = file.read(sniff.HEAD_BYTES)
+    found = sniff.recognise(head)
+    if head and (found is None or found.id != kind.id):
+        what = f"is {found.id}" if found else "is no rig"
+        raise UsageError(f"{quoted(str(path))} exists and {what}, not {kind.id}; --force replaces it")
 
 
 def _write_files(path: Path, buffers: Buffers, sidecar: Carried | None) -> None:
@@ -242,9 +261,7 @@ def _foreign_words(natives: Natives, target: str) -> bool:
 
 def _all_natives(rig: Rig) -> list[Natives]:
     """The native records of a rig and of everything in it."""
-    attachments = [
-        item for skin in rig.skins for items in skin.attachments.values() for item in items.values()
-    ]
+    attachments = [item for skin in rig.skins for items in skin.attachments.values() for item in items.values()]
     parts = [binding for param in rig.params for binding in param.bindings]
     lanes = [lane for animation in rig.animations for lane in animation.lanes]
     records: list[Any] = [rig, *rig.skeleton.bones, *rig.slots, *rig.skins, *attachments, *rig.constraints]
@@ -324,4 +341,3 @@ def read_rig(name: str, format_id: str | None = None, options: ReadOptions = Rea
     loaded = load_file(name, format_id, options)
     refuse_problems(loaded, None)
     return loaded.rig
-

@@ -10,10 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..formats import Declaration
-from ..ir.errors import RigconvError, UsageError, one_line, quoted
+from ..ir.errors import RigconvError, one_line
 from ..ir.exchange import Buffers, Source
-from . import sniff
 from .registry import declarations
 
 STANDARD = "-"
@@ -38,11 +36,11 @@ def file_errors(name: str) -> Iterator[None]:
 
 def member(path: Path) -> Path:
     """The file that a path means: inside a folder that a format keeps, its file, else the path itself."""
-    for declaration in declarations():
-        if declaration.folder and path.name.lower().endswith(declaration.folder) and not path.is_file():
-            return path / declaration.names[0]
-        if path.is_dir() and declaration.folder:
-            return path / declaration.names[0]
+    if path.is_dir():
+        for declaration in declarations():
+            for name in declaration.names if declaration.folder else ():
+                if (path / name).exists() or path.name.lower().endswith(declaration.folder):
+                    return path / name
     return path
 
 
@@ -50,9 +48,7 @@ def read(name: str) -> Source:
     """A file's content, or that of standard input."""
     if name == STANDARD:
         return Source(file=name, data=sys.stdin.buffer.read())
-    path = Path(name)
-    if path.is_dir():
-        path = member(path)
+    path = member(Path(name))
     with file_errors(name), path.open("rb") as file:
         head = file.read(4)
         size = os.fstat(file.fileno()).st_size
@@ -82,24 +78,6 @@ def write_standard(buffers: Buffers) -> None:
     with file_errors("standard output"):
         sys.stdout.buffer.writelines(buffers)
         sys.stdout.buffer.flush()
-
-
-def check_replaceable(path: Path, kind: Declaration, force: bool) -> None:
-    """Refuse to replace a file of another kind, unless forced.
-
-    Raises:
-        UsageError: Something else is there.
-    """
-    if path.is_dir():
-        raise UsageError(f"{quoted(str(path))} is a folder")
-    if force or not path.exists():
-        return
-    with file_errors(str(path)), path.open("rb") as file:
-        head = file.read(sniff.HEAD_BYTES)
-    found = sniff.recognise(head)
-    if head and (found is None or found.id != kind.id):
-        what = f"is {found.id}" if found else "is no rig"
-        raise UsageError(f"{quoted(str(path))} exists and {what}, not {kind.id}; --force replaces it")
 
 
 def make_folder(path: Path) -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from ..formats import Declaration, Mark
-from ..formats.json_text import Path, tokens
+from ..formats.json_text import Path as KeyPath
+from ..formats.json_text import tokens
 from ..ir.errors import UnknownFormatError, UsageError, one_line, quoted
-from .registry import declarations
+from ..ir.exchange import Source
+from . import files
+from .registry import Format, declarations, load
 
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at first; only where that says nothing the rest is."""
+
+
+def format_of(source: Source, name: str) -> Format:
+    """The format of a file that was read under a name."""
+    return load(of_content(source.data, str(files.member(Path(name)))))
 
 
 def of_content(data: bytes | memoryview, name: str) -> Declaration:
@@ -52,7 +60,7 @@ def recognise(head: bytes) -> Declaration | None:
     return None
 
 
-def _bears(mark: Mark, path: Path, token: bytes) -> bool:
+def _bears(mark: Mark, path: KeyPath, token: bytes) -> bool:
     if len(path) != len(mark.path):
         return False
     same = all(want == got or (want == "*" and isinstance(got, int)) for want, got in zip(mark.path, path, strict=True))

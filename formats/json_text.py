@@ -24,6 +24,7 @@ LINE_WIDTH = 110
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _KEY = re.compile(rb'(?<!\\)"\s*:')
+_NOT_FINITE = re.compile(rb"-?(?:NaN|Infinity|nan|inf)", re.IGNORECASE)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -60,6 +61,8 @@ def _malformed(error: msgspec.DecodeError, text: bytes, file: str) -> FormatErro
     offset = int(found.group(1)) if found else len(text)
     if "utf-8" in message.lower():
         offset = _invalid_utf8(text)
+    if _NOT_FINITE.match(text, offset):
+        return FormatError(file, f"{path_at(text, offset)}byte {offset}", "the number is not finite", "a finite number")
     problem = message.partition(" (byte ")[0].removeprefix("JSON is malformed: ").rstrip(".")
     problem = problem[:1].lower() + problem[1:]
     if "truncated" in problem:
@@ -128,9 +131,9 @@ def tokens(text: bytes) -> Iterator[tuple[Path, bytes, int]]:
         token = match.group()
         if token == b":" and objects and objects[-1]:
             path[-1] = _key(last)
-        elif token == b"," and objects and not objects[-1]:
+        elif token == b"," and objects:
             index = path[-1]
-            path[-1] = index + 1 if isinstance(index, int) else 0
+            path[-1] = index + 1 if isinstance(index, int) else ""
         if token in (b"}", b"]") and objects:
             objects.pop()
             path.pop()
@@ -168,8 +171,14 @@ def _path_text(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
-def convert(value: Any, struct: type[Struct], file: str) -> Struct:
-    """A decoded document as a file struct.
+def convert(value: Any, struct: type[Struct], file: str, root: str = "$") -> Struct:
+    """A decoded document, or an object in one, as a file struct.
+
+    Args:
+        value: The JSON value.
+        struct: What it should be.
+        file: Name for errors.
+        root: Where in the file the value stands.
 
     Raises:
         FormatError: A value has the wrong type; the error names its path and the nearest name above it.
@@ -177,21 +186,26 @@ def convert(value: Any, struct: type[Struct], file: str) -> Struct:
     try:
         return msgspec.convert(value, struct)
     except msgspec.ValidationError as error:
-        problem, _, where = str(error).partition(" - at `")
-        raise _mistyped(problem, where.rstrip("`") or "$", value, file) from None
+        problem, _, place = str(error).partition(" - at `")
+        place = place.rstrip("`") or "$"
+        where = root + place.removeprefix("$") + _name_at(value, place)
+        raise _mistyped(problem, where, file) from None
 
 
 _EXPECTED = re.compile(r"Expected (?P<wanted>.+), got (?P<got>.+)")
 
 
-def _mistyped(problem: str, where: str, value: Any, file: str) -> FormatError:
-    where = f"{where}{_name_at(value, where)}"
+def _mistyped(problem: str, where: str, file: str) -> FormatError:
     missing = re.fullmatch(r"Object missing required field `(.+)`", problem)
     if missing:
         return FormatError(file, where, f"{missing.group(1)} is missing", f"an object with {missing.group(1)}")
+    length = re.fullmatch(r"Expected `array` of length (\d+), got (\d+)", problem)
+    if length:
+        return FormatError(file, where, f"the list has {length.group(2)} values", length.group(1))
     found = _EXPECTED.fullmatch(problem)
     if found:
-        return FormatError(file, where, f"found {found.group('got')}", found.group("wanted").replace("`", ""))
+        found_type, wanted = (found.group(name).replace("`", "") for name in ("got", "wanted"))
+        return FormatError(file, where, f"the value is of type {found_type}", wanted)
     return FormatError(file, where, problem[:1].lower() + problem[1:].replace("`", '"'))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
 from . import codes, paths
@@ -84,43 +85,101 @@ def restore(host: Rig, expected: Rig, carried: Rig, report: ConversionReport) ->
     return pruned(rig, report)
 
 
+class _Place(msgspec.Struct, frozen=True, eq=False):
+    """A bone with its parent's name and its local matrix: what skeletons are taken apart into and put together from."""
+
+    bone: Bone
+    parent: str | None
+    local: np.ndarray
+
+
+def _places(skeleton: Skeleton) -> dict[str, _Place]:
+    rows = zip(skeleton.bones, skeleton.parent_names, skeleton.local, strict=True)
+    return {bone.name: _Place(bone, parent, local) for bone, parent, local in rows}
+
+
 def _restored_skeleton(host: Skeleton, expected: Skeleton, carried: Skeleton, report: ConversionReport) -> Skeleton:
-    derived = set(expected.names) - set(carried.names)
-    host, expected = _contracted(host, derived), _contracted(expected, derived)
-    places = {name: index for index, name in enumerate(host.names)}
-    expected_places = {name: index for index, name in enumerate(expected.names)}
-    carried_places = {name: index for index, name in enumerate(carried.names)}
-    for name in carried_places.keys() - places.keys():
+    """The host's skeleton with what was made for its format undone, where it was left alone."""
+    added = set(expected.names) - set(carried.names)
+    folded = set(carried.names) - set(expected.names)
+    untouched = _untouched_bones(host, expected)
+    parents = dict(zip(host.names, host.parent_names, strict=True))
+    unmoved = {name for name in untouched if _right_above(name, parents, added) <= untouched}
+    host, expected = _contracted(host, added), _contracted(expected, added)
+    now, then, before = _places(host), _places(expected), _places(carried)
+    for name in before.keys() - now.keys() - folded:
         report.add(codes.CARRY_DROPPED, paths.bone(name), f"Bone {quoted(name)} is gone from the file.")
 
-    shared = [name for name in host.names if name in expected_places]
-    rows, columns = [places[name] for name in shared], [expected_places[name] for name in shared]
-    still = matrices_agree(host.local[rows], expected.local[columns])
+    restored: dict[str, _Place] = {}
+    for name, place in now.items():
+        if name not in then:
+            restored[name] = place
+            continue
+        bone = _merged(before[name].bone, then[name].bone, place.bone)
+        if name in unmoved:
+            restored |= _folded_above(before, name, folded)
+            restored[name] = _Place(bone, before[name].parent, before[name].local)
+        else:
+            bone = _moved(bone, before[name].bone, then[name].bone, report)
+            restored[name] = _Place(bone, place.parent, place.local)
+    order = _restored_order(list(restored), host.names, expected.names, list(before))
+    return _with_bind(_assembled([restored[name] for name in order]), host, expected, carried)
+
+
+def _untouched_bones(host: Skeleton, expected: Skeleton) -> set[str]:
+    """Names of the bones whose parent and local matrix nobody touched."""
+    rows = {name: index for index, name in enumerate(host.names)}
+    columns = {name: index for index, name in enumerate(expected.names)}
+    shared = [name for name in rows if name in columns]
+    same = matrices_agree(
+        host.local[[rows[name] for name in shared]], expected.local[[columns[name] for name in shared]]
+    )
     parents, expected_parents = host.parent_names, expected.parent_names
-    unmoved = {
+    return {
         name
-        for name, row, column, same in zip(shared, rows, columns, still.tolist(), strict=True)
-        if same and parents[row] == expected_parents[column]
+        for name, still in zip(shared, same.tolist(), strict=True)
+        if still and parents[rows[name]] == expected_parents[columns[name]]
     }
 
-    bones: list[Bone] = []
-    local = host.local.copy()
-    for row, bone in enumerate(host.bones):
-        if bone.name not in expected_places:
-            bones.append(bone)
-            continue
-        carried_row = carried_places[bone.name]
-        source, image = carried.bones[carried_row], expected.bones[expected_places[bone.name]]
-        merged = _merged(source, image, bone)
-        if bone.name in unmoved:
-            local[row] = carried.local[carried_row]
-        else:
-            merged = _moved(merged, source, image, report)
-        bones.append(merged)
 
-    skeleton = Skeleton(bones=bones, parent=host.parent, local=local)
-    skeleton = _with_bind(skeleton, host, expected, carried)
-    return _in_carried_order(skeleton, host, expected, carried)
+def _right_above(name: str, parents: dict[str, str | None], chosen: set[str]) -> set[str]:
+    """The ancestors of a bone up to the first that is not among the chosen ones."""
+    found: set[str] = set()
+    above = parents[name]
+    while above is not None and above in chosen:
+        found.add(above)
+        above = parents[above]
+    return found
+
+
+def _folded_above(before: dict[str, _Place], name: str, folded: set[str]) -> dict[str, _Place]:
+    """The bones right above one that were folded into it, outermost first."""
+    chain = []
+    above = before[name].parent
+    while above is not None and above in folded:
+        chain.append(above)
+        above = before[above].parent
+    return {above: before[above] for above in reversed(chain)}
+
+
+def _assembled(places: list[_Place]) -> Skeleton:
+    index = {place.bone.name: row for row, place in enumerate(places)}
+    parent = [-1 if place.parent is None else index[place.parent] for place in places]
+    skeleton = Skeleton(
+        bones=[place.bone for place in places],
+        parent=np.array(parent, dtype=np.int64),
+        local=np.array([place.local for place in places]),
+    )
+    return reordered(skeleton, topological_order(parent))
+
+
+def _restored_order(names: list[str], host: list[str], expected: list[str], carried: list[str]) -> list[str]:
+    """The carried order where the host kept the expected one, with what is new behind; else the host's."""
+    kept = [name for name in host if name in set(expected)]
+    if kept != [name for name in expected if name in set(host)]:
+        return names
+    rank = {name: index for index, name in enumerate(carried)}
+    return sorted(names, key=lambda name: rank.get(name, len(rank)))
 
 
 def _moved(merged: Bone, source: Bone, image: Bone, report: ConversionReport) -> Bone:
@@ -176,19 +235,6 @@ def _same_bind(host: Skeleton, expected: Skeleton) -> bool:
     columns = [places[host.names[row]] for row in rows]
     agreed = matrices_agree(host.inverse_bind[rows], expected.inverse_bind[columns])
     return host.bind == expected.bind and bool(agreed.all())
-
-
-def _in_carried_order(skeleton: Skeleton, host: Skeleton, expected: Skeleton, carried: Skeleton) -> Skeleton:
-    """The carried order where the host kept the expected one, with what is new behind."""
-    expected_names, host_names = set(expected.names), set(host.names)
-    kept = [name for name in host.names if name in expected_names]
-    if kept != [name for name in expected.names if name in host_names]:
-        return skeleton
-    rank = {name: index for index, name in enumerate(carried.names)}
-    wanted = sorted(range(len(skeleton)), key=lambda index: rank.get(skeleton.bones[index].name, len(rank)))
-    place = {old: new for new, old in enumerate(wanted)}
-    parent = [place[above] if above >= 0 else -1 for above in (int(skeleton.parent[old]) for old in wanted)]
-    return reordered(skeleton, [wanted[new] for new in topological_order(parent)])
 
 
 # -- merging values ---------------------------------------------------------------------------------------------------
@@ -271,7 +317,9 @@ def pruned(rig: Rig, report: ConversionReport) -> Rig:
     """The rig without items whose bone, slot, parameter or texture does not exist."""
     bones = set(rig.skeleton.names)
     params = [_pruned_param(param, bones, report) for param in rig.params]
-    slots = [_pruned_slot(slot, bones, report) for slot in rig.slots if _keeps("slots", slot, [slot.bone], bones, report)]
+    slots = [
+        _pruned_slot(slot, bones, report) for slot in rig.slots if _keeps("slots", slot, [slot.bone], bones, report)
+    ]
     slot_names = {slot.name for slot in slots}
     return replace(
         rig,
@@ -342,4 +390,3 @@ def _pruned_animation(animation: Animation, params: set[str], report: Conversion
     message = "A parameter that it moves is gone."
     report.add(codes.CARRY_DROPPED, f"{paths.record('animations', animation)}.lanes", message)
     return replace(animation, lanes=kept)
-

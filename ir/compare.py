@@ -7,6 +7,7 @@ the same, however it was spelt.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -16,13 +17,17 @@ from . import paths
 from .errors import quoted
 from .native import Native
 from .paths import record_key
-from .rig import Record, Rig, Skeleton
+from .rig import Mesh, Record, Rig, Skeleton
 
 AGREEMENT = 1e-6
 """Relative tolerance within which two values agree: a float32 step with room to spare (DESIGN §3)."""
 
 _SMALL_TRANSLATION = 1e-3
 """Share of the skeleton's size below which a translation is judged by that size and not by its own."""
+
+
+_PALETTE = ("bones", "influence_bones")
+"""Fields of a mesh that only together say something: which bone each influence is of."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -73,15 +78,18 @@ def value_differences(path: str, before: Any, after: Any, tolerance: float) -> I
         yield from _mapping_differences(path, before, after, tolerance)
     elif _are_named(before, after):
         yield from _named_differences(path, before, after, tolerance)
-    elif _is_sequence(before) and _is_sequence(after) and len(before) == len(after):
-        for index, (left, right) in enumerate(zip(before, after, strict=True)):
+    elif _are_alike(before, after):
+        for index, (left, right) in enumerate(zip_longest(before, after)):
             yield from value_differences(f"{path}[{index}]", left, right, tolerance)
     elif not _equal(before, after, tolerance):
         yield Difference(path, before, after)
 
 
 def _record_differences(path: str, before: Any, after: Any, tolerance: float) -> Iterator[Difference]:
-    for name in before.__struct_fields__:
+    names = [name for name in before.__struct_fields__ if not (isinstance(before, Mesh) and name in _PALETTE)]
+    if isinstance(before, Mesh):
+        yield from value_differences(f"{path}.bones", before.influence_names, after.influence_names, tolerance)
+    for name in names:
         if name == "native" and isinstance(before, Record):
             yield from _native_differences(f"{path}.", before.native, after.native, tolerance)
         else:
@@ -142,6 +150,8 @@ def _skeleton_differences(before: Skeleton, after: Skeleton, tolerance: float) -
 
     rows, columns = [left[name] for name in shared], [right[name] for name in shared]
     parents = before.parent_names, after.parent_names
+    if (before.inverse_bind is None) != (after.inverse_bind is None):
+        yield Difference("bind.inverse", before.inverse_bind, after.inverse_bind)
     moved = ~matrices_agree(before.local[rows], after.local[columns], tolerance)
     rebound = ~_binds_agree(before, after, rows, columns, tolerance)
     for index, name in enumerate(shared):
@@ -151,8 +161,8 @@ def _skeleton_differences(before: Skeleton, after: Skeleton, tolerance: float) -
         yield from value_differences(f"{path}.parent", parents[0][row], parents[1][column], tolerance)
         if moved[index]:
             yield Difference(f"{path}.local", before.local[row], after.local[column])
-        if rebound[index]:
-            yield Difference(f"{path}.inverse_bind", *(bind_of(side, at) for side, at in ((before, row), (after, column))))
+        if rebound[index] and before.inverse_bind is not None and after.inverse_bind is not None:
+            yield Difference(f"{path}.inverse_bind", before.inverse_bind[row], after.inverse_bind[column])
     yield from value_differences("bind", before.bind, after.bind, tolerance)
 
 
@@ -160,13 +170,8 @@ def _binds_agree(
     before: Skeleton, after: Skeleton, rows: list[int], columns: list[int], tolerance: float
 ) -> np.ndarray:
     if before.inverse_bind is None or after.inverse_bind is None:
-        return np.full(len(rows), before.inverse_bind is after.inverse_bind)
+        return np.ones(len(rows), dtype=bool)
     return matrices_agree(before.inverse_bind[rows], after.inverse_bind[columns], tolerance)
-
-
-def bind_of(skeleton: Skeleton, index: int) -> np.ndarray | None:
-    """The (4, 4) inverse bind matrix of one bone, None where the skeleton has none."""
-    return None if skeleton.inverse_bind is None else skeleton.inverse_bind[index]
 
 
 def _indices(skeleton: Skeleton) -> dict[str, int]:
@@ -178,8 +183,11 @@ def by_key(records: Sequence[Any]) -> dict[str, Any]:
     return {record_key(record): record for record in records}
 
 
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
+def _are_alike(before: Any, after: Any) -> bool:
+    """Whether both are lists of records, or lists of as many values."""
+    if not isinstance(before, (list, tuple)) or not isinstance(after, (list, tuple)):
+        return False
+    return len(before) == len(after) or all(isinstance(item, Record) for item in [*before, *after])
 
 
 def _are_named(before: Any, after: Any) -> bool:

@@ -106,8 +106,8 @@ def encode_array(array: np.ndarray) -> Any:
 def to_builtins(rig: Rig, encode: EncodeArray = encode_array) -> dict[str, Any]:
     """The document of a rig as JSON values, with ``encode`` applied to arrays."""
     document = Document(spec=SPEC, bind=rig.skeleton.bind, bones=_document_bones(rig.skeleton), **_shared(rig))
-    builtins: dict[str, Any] = msgspec.to_builtins(document, enc_hook=encode)
-    return _native_last(builtins)
+    ordered: dict[str, Any] = _native_last(msgspec.to_builtins(document, enc_hook=encode))
+    return ordered
 
 
 def _shared(record: Rig | Document) -> dict[str, Any]:
@@ -118,7 +118,8 @@ def _document_bones(skeleton: Skeleton) -> list[DocumentBone]:
     binds = skeleton.inverse_bind if skeleton.inverse_bind is not None else [None] * len(skeleton)
     rows = zip(skeleton.bones, skeleton.parent_names, skeleton.local, binds, strict=True)
     return [
-        DocumentBone(parent=parent, local=local, inverse_bind=bind, **asdict(bone)) for bone, parent, local, bind in rows
+        DocumentBone(parent=parent, local=local, inverse_bind=bind, **asdict(bone))
+        for bone, parent, local, bind in rows
     ]
 
 
@@ -318,7 +319,7 @@ def _checked_mesh(mesh: Mesh, where: str, bones: set[str]) -> Mesh:
 
 
 def _in_range(indices: np.ndarray, count: int, where: str, what: str) -> None:
-    if indices.size and not (0 <= indices.min() and indices.max() < count):
+    if indices.size and not (indices.min() >= 0 and indices.max() < count):
         raise DocumentError(where, "an index is out of range", f"0 to {count - 1}, there are {count} {what}")
 
 

@@ -31,7 +31,6 @@ from .rig import (
     TransformTarget,
 )
 
-
 Named = TypeVar("Named", Bone, Param)
 
 
@@ -82,7 +81,7 @@ def pre_order(parent: Sequence[int]) -> list[int]:
         parent: Index of each element's parent, -1 for a root, without cycles.
     """
     children: list[list[int]] = [[] for _ in parent]
-    waiting = []
+    waiting: list[int] = []
     for index, above in enumerate(parent):
         (children[above] if above >= 0 else waiting).append(index)
     waiting.reverse()
@@ -156,7 +155,10 @@ def is_repaired_from(name: str, authored: str, fallback: str) -> bool:
 
 
 def uuid_of(name: str) -> int:
-    """The number that identifies an element whose source gave it none: 32 bits, from its name."""
+    """The 32-bit number that identifies an element whose source gave it none.
+
+    It is made from the name, so that it need not be kept: whoever writes the element again makes the same.
+    """
     return crc32(name.encode("utf-8", "surrogatepass"))
 
 

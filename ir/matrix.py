@@ -11,8 +11,8 @@ import numpy as np
 SHEAR_TOLERANCE = 1e-11
 """Cosine between two axes above which a matrix counts as sheared; leaves world matrices exact to 1e-9."""
 
-SINGULAR_TOLERANCE = 1e-12
-"""Determinant, relative to the product of the axes' lengths, below which a matrix counts as singular."""
+SINGULAR_RATIO = 1e-12
+"""Shortest to longest semi-axis of the image of a sphere below which a matrix counts as singular."""
 
 
 # -- building ---------------------------------------------------------------------------------------------------------
@@ -104,11 +104,17 @@ def inverse(matrix: np.ndarray) -> np.ndarray:
 
 
 def is_singular(matrix: np.ndarray) -> np.ndarray:
-    """(...) bool: which matrices have no usable inverse."""
+    """(...) bool: which matrices have no usable inverse; a matrix and its inverse are judged alike."""
     linear = matrix[..., :3, :3]
     lengths = np.linalg.norm(linear, axis=-2)
     directions = linear / np.where(lengths > 0, lengths, 1.0)[..., None, :]
-    return np.asarray(np.abs(np.linalg.det(directions)) < SINGULAR_TOLERANCE)
+    uneven = lengths.min(axis=-1) < 1e-6 * lengths.max(axis=-1)
+    # Singular values are dear, so they are computed only where axes are nearly parallel or of very different length.
+    doubtful = np.atleast_1d(uneven | (np.abs(np.linalg.det(directions)) < 1e-4) | (lengths.max(axis=-1) == 0))
+    singular = np.zeros(doubtful.shape, dtype=bool)
+    values = np.linalg.svd(linear.reshape(*doubtful.shape, 3, 3)[doubtful], compute_uv=False)
+    singular[doubtful] = values[:, -1] <= SINGULAR_RATIO * values[:, 0]
+    return singular.reshape(uneven.shape)
 
 
 def is_sheared(matrix: np.ndarray) -> np.ndarray:
@@ -182,7 +188,7 @@ def quaternion_from_rotation(rotation: np.ndarray) -> np.ndarray:
     best = np.argmax(np.stack([xx - yy - zz, yy - xx - zz, zz - xx - yy, xx + yy + zz], axis=-1), axis=-1)
     quaternion = np.take_along_axis(candidates, best[..., None, None], axis=-2)[..., 0, :]
     quaternion = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
-    return np.where(quaternion[..., 3:] < 0, -quaternion, quaternion)
+    return np.asarray(np.where(quaternion[..., 3:] < 0, -quaternion, quaternion))
 
 
 def euler_from_rotation(rotation: np.ndarray) -> np.ndarray:

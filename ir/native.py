@@ -65,7 +65,7 @@ def stated(
         ``was`` (which may be ``UNSET``) while it still means ``value``, else ``value``.
     """
     meaning = default if was is UNSET else was
-    return was if agree(meaning, value) else value  # type: ignore[arg-type]
+    return was if agree(meaning, value) else value
 
 
 def restore(fields: dict[str, Any], was: FileStruct, now: FileStruct) -> dict[str, Any]:

@@ -13,12 +13,12 @@ def element(collection: str, key: str | int) -> str:
 
 
 def bone(name: str) -> str:
-    """``bones["name"]``"""
+    """``bones["name"]``."""
     return element("bones", name)
 
 
 def attachment(skin: str, slot: str, placeholder: str) -> str:
-    """``skins["skin"].attachments["slot"]["placeholder"]``"""
+    """``skins["skin"].attachments["slot"]["placeholder"]``."""
     return f"{element('skins', skin)}.attachments[{quoted(slot)}][{quoted(placeholder)}]"
 
 

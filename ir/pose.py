@@ -6,10 +6,11 @@ Also the way back: local matrices that give wanted world matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 
-from .matrix import SINGULAR_TOLERANCE, identity, inverse, is_singular
+from .matrix import SINGULAR_RATIO, identity, inverse, is_singular
 from .rig import Inherit, Skeleton
 
 
@@ -69,7 +70,7 @@ def regular(matrix: np.ndarray) -> np.ndarray:
     if not singular.any():
         return matrix
     left, scale, right = np.linalg.svd(matrix[singular][:, :3, :3])
-    floor = SINGULAR_TOLERANCE * scale.max(axis=-1, keepdims=True)
+    floor = SINGULAR_RATIO * scale.max(axis=-1, keepdims=True)
     result = matrix.copy()
     result[singular, :3, :3] = (left * np.where(scale > floor, scale, 1.0)[:, None, :]) @ right
     return result
@@ -103,7 +104,7 @@ def levels(parent: np.ndarray) -> Iterator[np.ndarray]:
     depth = np.array(depths, dtype=np.int64)
     order = np.argsort(depth, kind="stable")
     ends = np.cumsum(np.bincount(depth)) if len(depth) else np.zeros(1, dtype=np.int64)
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in pairwise(ends.tolist()):
         yield order[start:end]
 
 

@@ -68,7 +68,7 @@ class ConversionReport(msgspec.Struct):
         """Append a departure."""
         self.entries.append(Entry(code.name, code.severity, path, message))
 
-    def __iter__(self) -> Iterator[Entry]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
     def __len__(self) -> int:

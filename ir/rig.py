@@ -225,6 +225,11 @@ class Mesh(msgspec.Struct, kw_only=True, eq=False):
         return len(self.starts) - 1
 
     @property
+    def influence_names(self) -> list[str]:
+        """The name of each influence's bone."""
+        return [self.bones[index] for index in self.influence_bones.tolist()]
+
+    @property
     def is_rigid(self) -> bool:
         """Whether every vertex moves with exactly one bone."""
         return len(self.weights) == self.vertex_count and bool((self.weights == 1.0).all())
@@ -326,12 +331,7 @@ class NativeAttachment(Record, kw_only=True, tag_field="type", tag="native"):
 
 
 Attachment = (
-    RegionAttachment
-    | MeshAttachment
-    | MaskAttachment
-    | MeshGroupAttachment
-    | CompositeAttachment
-    | NativeAttachment
+    RegionAttachment | MeshAttachment | MaskAttachment | MeshGroupAttachment | CompositeAttachment | NativeAttachment
 )
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ...ir import codes
 from ...ir.capabilities import Capabilities
+from ...ir.errors import quoted
 from ...ir.report import ConversionReport
 from ...ir.rig import Rig
 from .options import LoweringOptions, Plane, Pose
@@ -36,8 +38,9 @@ def lower(
     """
     if capabilities.everything:
         return rig
-    rig = lower_skeleton(rig, capabilities, options, report)
+    rig = lower_skeleton(rig, format_id, capabilities, options, report)
     if capabilities.must_be_named and rig.name is None:
+        report.add(codes.NAME_ADDED, "name", f"The rig has no name; it is called {quoted(options.name)}.")
         rig = replace(rig, name=options.name)
     rig = drop_parts(rig, format_id, capabilities, report)
     return drop_foreign_natives(rig, format_id, report)

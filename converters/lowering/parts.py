@@ -12,7 +12,7 @@ from ...ir.capabilities import Capabilities, SlotKind
 from ...ir.errors import quoted
 from ...ir.native import Native
 from ...ir.report import Code, ConversionReport
-from ...ir.rig import Attachment, BlendMode, MeshAttachment, Record, Rig, Skin, Slot
+from ...ir.rig import Attachment, BlendMode, MeshAttachment, Rig, Skin, Slot
 
 
 def drop_parts(rig: Rig, format_id: str, capabilities: Capabilities, report: ConversionReport) -> Rig:
@@ -82,7 +82,12 @@ def _without_slots(rig: Rig, format_id: str, capabilities: Capabilities, report:
     kept = {slot.name for slot in slots}
     _report_lost([slot for slot in rig.slots if slot.name not in kept], [], "slots", codes.SLOT_DROPPED, report)
     skins = [replace(skin, attachments=_within(skin.attachments, kept)) for skin in skins]
-    return replace(rig, slots=slots, skins=[skin for skin in skins if skin.attachments or not nodes_only])
+    if nodes_only:
+        filled = [skin for skin in skins if skin.attachments]
+        empty = [skin for skin, lowered in zip(rig.skins, skins, strict=True) if not lowered.attachments]
+        _report_lost(empty, [], "skins", codes.SKIN_DROPPED, report)
+        skins = filled
+    return replace(rig, slots=slots, skins=skins)
 
 
 def _within(attachments: dict[str, Any], slots: set[str]) -> dict[str, Any]:
@@ -116,11 +121,20 @@ def _nodes(rig: Rig) -> set[str]:
     }
 
 
+_EDITOR_FIELDS = ("path", "image", "width", "height", "color", "generator")
+"""What a mesh attachment says that a node's mesh does not."""
+
+
 def _is_own_mesh(attachment: Attachment, bone: str) -> bool:
-    """Whether an attachment moves with its own bone alone and shows no image file."""
+    """Whether an attachment moves with its own bone alone and says nothing that only an editor of meshes says."""
     mesh = getattr(attachment, "mesh", None)
-    pictured = any(getattr(attachment, name, None) is not None for name in ("image", "path", "generator"))
-    return not pictured and (mesh is None or (mesh.bones == [bone] and mesh.is_rigid))
+    if isinstance(attachment, MeshAttachment):
+        blank = MeshAttachment()
+        if any(getattr(attachment, name) != getattr(blank, name) for name in _EDITOR_FIELDS):
+            return False
+    if mesh is None:
+        return True
+    return mesh.bones == [bone] and mesh.is_rigid and mesh.hull is None and mesh.edges is None
 
 
 def _lowered_slot(slot: Slot, filled: set[str], capabilities: Capabilities, report: ConversionReport) -> Slot:
@@ -166,7 +180,8 @@ def _shows_a_file(attachment: Attachment) -> bool:
         return True
     blank = MeshAttachment()
     return (attachment.mesh is not None or attachment.generator is not None) and all(
-        getattr(attachment, name) == getattr(blank, name) for name in ("textures", "emission_strength", "mask_threshold")
+        getattr(attachment, name) == getattr(blank, name)
+        for name in ("textures", "emission_strength", "mask_threshold")
     )
 
 
@@ -195,7 +210,6 @@ def drop_foreign_natives(rig: Rig, format_id: str, report: ConversionReport) -> 
 
 def _own(record: Any, path: str, format_id: str, report: ConversionReport) -> Any:
     """``record`` with no native record but that of ``format_id``."""
-    assert isinstance(record, Record)
     foreign = {key: native for key, native in record.native.items() if key != format_id}
     if not foreign:
         return record
@@ -227,4 +241,5 @@ def _own_skin(skin: Skin, format_id: str, report: ConversionReport) -> Skin:
         }
         for slot, items in skin.attachments.items()
     }
-    return replace(_own(skin, paths.record("skins", skin), format_id, report), attachments=attachments)
+    skin = _own(skin, paths.record("skins", skin), format_id, report)
+    return replace(skin, attachments=attachments)

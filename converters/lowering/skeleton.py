@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ...ir import codes, paths
 from ...ir.capabilities import BoneOrder, Capabilities
 from ...ir.compare import matrices_agree
-from ...ir.edit import free_name, pre_order, reordered, uuid_of, with_bones, with_uuids
+from ...ir.edit import free_name, pre_order, reordered, with_bones
 from ...ir.errors import quoted
 from ...ir.matrix import (
     depth_scale,
@@ -30,9 +30,15 @@ DEPTH_SUFFIX = "~depth"
 _EXACT = 1e-9
 """Relative tolerance of what counts as exact."""
 
+_DEPTH_SCALE_LIMIT = 100.0
+"""Scale along z, or one over it, up to which float32 places bones within 1e-5 of the skeleton's size."""
+
+_THIN = 1e-4
+"""Ratio of the axes of a projected frame below which a bone counts as seen edge-on."""
+
 
 def lower_skeleton(
-    rig: Rig, capabilities: Capabilities, options: LoweringOptions, report: ConversionReport
+    rig: Rig, format_id: str, capabilities: Capabilities, options: LoweringOptions, report: ConversionReport
 ) -> Rig:
     """The rig with a skeleton that a format with these capabilities can say."""
     skeleton = rig.skeleton
@@ -41,7 +47,7 @@ def lower_skeleton(
     skeleton = _with_baked_modes(skeleton, capabilities, report)
     if capabilities.dimensions == 2:
         skeleton = _projected(skeleton, options.plane, report)
-    skeleton = _with_folded_helpers(skeleton, capabilities, report)
+    skeleton = _with_folded_helpers(skeleton, format_id, capabilities, report)
     if not capabilities.several_roots:
         skeleton = _with_one_root(skeleton, report)
     skeleton = _with_helpers(skeleton, capabilities, report)
@@ -49,9 +55,6 @@ def lower_skeleton(
         skeleton = _in_pre_order(skeleton, report)
     if capabilities.bind and skeleton.inverse_bind is None:
         skeleton = _with_rest_bind(skeleton, _is_skinned(rig), report)
-    if "uuid" in capabilities.bone_fields:
-        rig = replace(rig, params=with_uuids(rig.params))
-        skeleton = replace(skeleton, bones=with_uuids(skeleton.bones))
     return replace(rig, skeleton=_without_fields(skeleton, capabilities, report))
 
 
@@ -177,7 +180,7 @@ def _lies_flat(matrices: np.ndarray) -> np.ndarray:
 
 def _regular_frames(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``seen`` with singular frames replaced by the nearest turned and evenly scaled one, and which those were."""
-    edge_on = is_singular(seen)
+    edge_on = _is_thin(seen)
     if not edge_on.any():
         return seen, edge_on
     left, scale, right = np.linalg.svd(seen[edge_on][:, :2, :2])
@@ -187,6 +190,12 @@ def _regular_frames(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     frames = seen.copy()
     frames[edge_on, :2, :2] = size[:, :, None] * (left @ right)
     return frames, edge_on
+
+
+def _is_thin(seen: np.ndarray) -> np.ndarray:
+    """Which frames are so thin that what hangs on them could not be placed exactly."""
+    values = np.linalg.svd(seen[:, :2, :2], compute_uv=False)
+    return np.asarray(values[:, 1] <= _THIN * values[:, 0])
 
 
 # -- helper bones -----------------------------------------------------------------------------------------------------
@@ -199,6 +208,7 @@ def _with_helpers(skeleton: Skeleton, capabilities: Capabilities, report: Conver
     sheared, deep = _needs_helpers(skeleton.local, capabilities)
     if not (sheared.any() or deep.any()):
         return skeleton
+    _report_rounded([skeleton.bones[index] for index in np.flatnonzero(deep)], skeleton.local[deep], report)
     parent, local, bones = skeleton.parent.tolist(), [*skeleton.local], list(skeleton.bones)
     taken = set(skeleton.names)
     for mask, factor, code in (
@@ -212,6 +222,7 @@ def _with_helpers(skeleton: Skeleton, capabilities: Capabilities, report: Conver
             report.add(code, paths.bone(bone.name), f"Bone {quoted(bone.name)} is said with a helper bone above it.")
             for suffix, matrix in zip((SHEAR_SUFFIX, DEPTH_SUFFIX), factors[:-1], strict=False):
                 bones.append(Bone(name=free_name(bone.name + suffix, taken), lock_to_root=bone.lock_to_root))
+                report.add(code, paths.bone(bones[-1].name), f"It is the helper bone of {quoted(bone.name)}.")
                 bone = replace(bone, lock_to_root=False)
                 taken.add(bones[-1].name)
                 local.append(matrix)
@@ -220,6 +231,15 @@ def _with_helpers(skeleton: Skeleton, capabilities: Capabilities, report: Conver
             local[index] = factors[-1]
     grown = replace(skeleton, bones=bones[: len(skeleton)])
     return _grown(grown, bones[len(skeleton) :], parent, np.array(local))
+
+
+def _report_rounded(bones: list[Bone], local: np.ndarray, report: ConversionReport) -> None:
+    """Turning a scale into the plane and back costs float32 formats digits, more the further it is from 1."""
+    scale = np.abs(depth_scale(local))
+    for index in np.flatnonzero((scale < 1 / _DEPTH_SCALE_LIMIT) | (scale > _DEPTH_SCALE_LIMIT)):
+        name = bones[index].name
+        message = f"Bone {quoted(name)} scales by {scale[index]:g} along z, which is said only roughly."
+        report.add(codes.DEPTH_SCALE_ROUNDED, paths.bone(name), message)
 
 
 def _needs_helpers(local: np.ndarray, capabilities: Capabilities) -> tuple[np.ndarray, np.ndarray]:
@@ -244,8 +264,13 @@ def _grown(skeleton: Skeleton, added: list[Bone], parent: list[int], local: np.n
     return replace(grown, inverse_bind=inverse_bind)
 
 
-def _with_folded_helpers(skeleton: Skeleton, capabilities: Capabilities, report: ConversionReport) -> Skeleton:
-    """Helper bones whose whole chain the format can say as one bone, folded into the bone that they help."""
+def _with_folded_helpers(
+    skeleton: Skeleton, format_id: str, capabilities: Capabilities, report: ConversionReport
+) -> Skeleton:
+    """Helper bones whose whole chain the format can say as one bone, folded into the bone that they help.
+
+    Helpers that a file of this very format holds stay as they are: an author may have put them there.
+    """
     places = {name: index for index, name in enumerate(skeleton.names)}
     children = np.bincount(skeleton.parent[skeleton.parent >= 0], minlength=len(skeleton))
     parent, local = skeleton.parent.copy(), skeleton.local.copy()
@@ -256,7 +281,8 @@ def _with_folded_helpers(skeleton: Skeleton, capabilities: Capabilities, report:
         whole = local[index]
         for helper in chain:
             whole = local[helper] @ whole
-        if not chain or not _can_say(whole[None], capabilities):
+        authored = any(format_id in bones[helper].native for helper in chain)
+        if not chain or authored or not _can_say(whole[None], capabilities):
             continue
         parent[index], local[index] = skeleton.parent[chain[-1]], whole
         bones[index] = replace(bones[index], lock_to_root=bones[chain[-1]].lock_to_root)
@@ -270,9 +296,7 @@ def _with_folded_helpers(skeleton: Skeleton, capabilities: Capabilities, report:
     return reordered(whole_skeleton, [index for index in range(len(skeleton)) if index not in removed])
 
 
-def _helper_chain(
-    skeleton: Skeleton, name: str, index: int, places: dict[str, int], children: np.ndarray
-) -> list[int]:
+def _helper_chain(skeleton: Skeleton, name: str, index: int, places: dict[str, int], children: np.ndarray) -> list[int]:
     """The helpers above a bone, nearest first; empty where it has none."""
     chain: list[int] = []
     above = int(skeleton.parent[index])
@@ -332,8 +356,6 @@ def _without_fields(skeleton: Skeleton, capabilities: Capabilities, report: Conv
     for bone in skeleton.bones:
         lost = {name: getattr(blank, name) for name in lacking if getattr(bone, name) != getattr(blank, name)}
         for name in lost:
-            if name == "uuid" and bone.uuid == uuid_of(bone.name):
-                continue  # made up when the bone was written, and made up again when it is next
             message = f"The {name.replace('_', ' ')} of bone {quoted(bone.name)} has no place in the format."
             report.add(codes.BONE_FIELDS_DROPPED, f"{paths.bone(bone.name)}.{name}", message)
         bones.append(replace(bone, **lost) if lost else bone)

@@ -16,7 +16,7 @@ from ...ir.native import Native
 from ...ir.rig import Bind, BindReference, Rig, Skeleton
 from ...ir.rig import Bone as RigBone
 from ..json_text import convert, decode
-from .structs import NESTED, AvatarOverrides, Bone, Reference, RigFile, Transform
+from .structs import NESTED, Bone, Reference, RigFile, Transform
 
 FORMAT = "engine"
 UNNAMED = "bone"
@@ -135,6 +135,8 @@ def _read_inverse_bind(bones: list[Bone], reading: Reading) -> np.ndarray:
     neither = np.flatnonzero(~by_columns & ~by_rows)
     if len(neither) or not (by_columns.all() or by_rows.all()):
         index = int(neither[0]) if len(neither) else int(np.flatnonzero(~by_columns)[0])
+        if not stored[index].any():
+            raise _singular(bones, index, reading.file)
         problem = "the matrix is not affine in the layout of the others"
         place = _place(index, bones[index].name, "inverseBind")
         raise FormatError(reading.file, place, problem, "0, 0, 0, 1 at places 3, 7, 11, 15")
@@ -145,10 +147,13 @@ def _read_inverse_bind(bones: list[Bone], reading: Reading) -> np.ndarray:
         reading.report.add(codes.ROW_MAJOR, "bind", message)
     singular = np.flatnonzero(is_singular(matrices))
     if len(singular):
-        index = int(singular[0])
-        place = _place(index, bones[index].name, "inverseBind")
-        raise FormatError(reading.file, place, "the matrix is singular", "one that has an inverse")
+        raise _singular(bones, int(singular[0]), reading.file)
     return matrices
+
+
+def _singular(bones: list[Bone], index: int, file: str) -> FormatError:
+    place = _place(index, bones[index].name, "inverseBind")
+    return FormatError(file, place, "the matrix is singular", "one that has an inverse")
 
 
 def _is_affine(matrices: np.ndarray) -> np.ndarray:
@@ -170,11 +175,11 @@ def _check_overrides(file: RigFile, name: str) -> None:
     if file.overrides is UNSET:
         return
     for guid, overrides in file.overrides.items():
-        for role, bone in _roles(overrides):
-            if bone is True:
-                where = f"$.overrides[{quoted(guid)}].roles.{role}"
-                raise FormatError(name, where, "the role is true", "the name of a bone, or false")
-
-
-def _roles(overrides: AvatarOverrides) -> list[tuple[str, str | bool]]:
-    return list(overrides.roles.items())
+        where = f"$.overrides[{quoted(guid)}].roles"
+        roles = overrides.get("roles", {})
+        if not isinstance(roles, dict):
+            raise FormatError(name, where, f"the roles are {quoted(roles)}", "an object")
+        for role, bone in roles.items():
+            if not isinstance(bone, str) and bone is not False:
+                problem = f"role {quoted(role)} is {quoted(bone)}"
+                raise FormatError(name, f"{where}.{role}", problem, "the name of a bone, or false")

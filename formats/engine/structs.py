@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -40,18 +42,12 @@ class Reference(msgspec.Struct, kw_only=True):
     guid: str = msgspec.field(name="__ref")
 
 
-class AvatarOverrides(msgspec.Struct, kw_only=True):
-    """What an author set by hand for one avatar type; false leaves a role empty."""
-
-    roles: dict[str, str | bool] = {}
-
-
 class RigFile(msgspec.Struct, kw_only=True):
-    """The document."""
+    """The document; ``overrides`` are kept whole: ``{avatar type guid: {"roles": {role: bone name or false}}}``."""
 
     bones: list[Bone]
     bind: str | Reference | UnsetType = UNSET
-    overrides: dict[str, AvatarOverrides] | UnsetType = UNSET
+    overrides: dict[str, dict[str, Any]] | UnsetType = UNSET
 
 
 NESTED = ("rest", "local", "transform")

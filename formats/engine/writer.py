@@ -16,17 +16,18 @@ from ...ir.edit import is_repaired_from
 from ...ir.exchange import Buffers, Writing
 from ...ir.matrix import decompose, quaternion_from_rotation
 from ...ir.native import fields_of, restore
+from ...ir.pose import inverse_bind_of_rest
 from ...ir.rig import Bind, BindReference, Rig, Skeleton
 from ...ir.rig import Bone as RigBone
 from ..json_text import encode
 from .reader import FORMAT, UNNAMED, local_of, rest_of
-from .structs import Bone, Reference, Transform
+from .structs import Bone, Transform
 
-_IDENTITY = tuple(np.eye(4).ravel().tolist())
+_IDENTITY: Any = tuple(np.eye(4).ravel().tolist())
 
 
 def write(rig: Rig, writing: Writing) -> Buffers:
-    """The file that describes a rig, whose skeleton has inverse bind matrices."""
+    """The file that describes a rig."""
     return [encode(document_of(rig))]
 
 
@@ -111,15 +112,13 @@ def _rests(skeleton: Skeleton, was: list[Bone]) -> list[Transform | None]:
     )
     rests: list[Transform | None] = [None] * len(was)
     for index, *parts in rows:
-        rests[index] = Transform(
-            translation=tuple(parts[0]), rotation=tuple(parts[1]), scale=tuple(parts[2])
-        )
+        rests[index] = Transform(translation=tuple(parts[0]), rotation=tuple(parts[1]), scale=tuple(parts[2]))
     return rests
 
 
 def _inverse_binds(skeleton: Skeleton, was: list[Bone]) -> list[Any]:
-    assert skeleton.inverse_bind is not None
+    inverse_bind = inverse_bind_of_rest(skeleton) if skeleton.inverse_bind is None else skeleton.inverse_bind
     before = np.array([bone.inverseBind for bone in was]).reshape(-1, 4, 4).swapaxes(1, 2)
-    kept = matrices_agree(before, skeleton.inverse_bind)
-    stored = (skeleton.inverse_bind.swapaxes(1, 2) + 0.0).reshape(-1, 16).tolist()
+    kept = matrices_agree(before, inverse_bind)
+    stored = (inverse_bind.swapaxes(1, 2) + 0.0).reshape(-1, 16).tolist()
     return [bone.inverseBind if same else tuple(row) for bone, same, row in zip(was, kept, stored, strict=True)]

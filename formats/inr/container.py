@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -96,7 +97,7 @@ class ViewBuilder:
             index: The view it came from; it is used again unless other bytes have taken it.
         """
         flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        content, memory = memoryview(flat), (flat.ctypes.data, len(flat))
+        content, memory = memoryview(flat.data), (flat.ctypes.data, len(flat))
         if index is not None and 0 <= index < len(self._authored):
             taken = self._content[index]
             if taken is None or taken == content:
@@ -118,9 +119,7 @@ class ViewBuilder:
         views = self._kept_layout(lengths)
         if views is None:
             offsets = np.concatenate([[0], np.cumsum([_aligned(length) for length in lengths])]).tolist()
-            views = [
-                BufferView(offset=offset, length=length) for offset, length in zip(offsets, lengths, strict=False)
-            ]
+            views = [BufferView(offset=offset, length=length) for offset, length in zip(offsets, lengths, strict=False)]
         return views, self._chunk(views)
 
     def _kept_layout(self, lengths: list[int]) -> list[BufferView] | None:
@@ -157,4 +156,4 @@ def _aligned(length: int) -> int:
 
 def _overlap(views: list[BufferView]) -> bool:
     filled = sorted((view for view in views if view.length), key=lambda view: view.offset)
-    return any(before.end > after.offset for before, after in zip(filled, filled[1:], strict=False))
+    return any(before.end > after.offset for before, after in pairwise(filled))

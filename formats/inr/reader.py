@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from ...ir import codes, paths
 from ...ir.carry import FIELD as CARRY_FIELD
 from ...ir.carry import unpack as unpack_carry
 from ...ir.document import DocumentError, decode_array
-from ...ir.edit import reordered, topological_order, unique_names
+from ...ir.edit import reordered, topological_order, unique_names, uuid_of
 from ...ir.errors import FormatError, quoted
 from ...ir.exchange import ANYTHING, Carried, Reading
 from ...ir.native import Native
@@ -232,7 +233,7 @@ def _bone(node: Node, fields: dict[str, Any], name: str) -> Bone:
         unmapped.append("zsort")
     return Bone(
         name=name,
-        uuid=node.uuid,
+        uuid=None if node.uuid == uuid_of(name) else node.uuid,
         enabled=node.enabled,
         lock_to_root=or_default(node.lock_to_root, False),
         native={FORMAT: Native(fields=own, unmapped=tuple(unmapped))},
@@ -351,7 +352,9 @@ def _payload_fields(node: Node, fields: dict[str, Any], payloads: tuple[str, ...
     for key, value in held.items():
         struct = getattr(node, key)
         unmapped += [f"{key}.{name}" for name in _unknown(value, struct)]
-        unmapped += [f"{key}.{name}" for name, values in _ENUMERATED.items() if value.get(name, values[0]) not in values]
+        unmapped += [
+            f"{key}.{name}" for name, values in _ENUMERATED.items() if value.get(name, values[0]) not in values
+        ]
         if any(mask["mode"] not in MASK_MODES for mask in value.get("masks", [])):
             unmapped.append(f"{key}.masks")
     return Native(fields=held, unmapped=tuple(unmapped))
@@ -384,9 +387,7 @@ def _mesh(mesh: structs.Mesh, bone: str, views: Views) -> RigMesh:
 # -- constraints, params, animations ----------------------------------------------------------------------------------
 
 
-def _constraints(
-    document: InrDoc, authored: list[dict[str, Any]], names: list[str], params: list[str]
-) -> list[Any]:
+def _constraints(document: InrDoc, authored: list[dict[str, Any]], names: list[str], params: list[str]) -> list[Any]:
     return [
         _pendulum(node, node.physics, fields, name, params)
         for node, fields, name in zip(document.nodes, authored, names, strict=True)
@@ -434,7 +435,7 @@ def _param(
     bindings = zip(or_default(param.bindings, []), fields.get("bindings", []), strict=True)
     return Param(
         name=name,
-        uuid=param.uuid,
+        uuid=None if param.uuid == uuid_of(name) else param.uuid,
         is_vec2=param.is_vec2,
         min=param.min,
         max=param.max,

@@ -6,6 +6,7 @@ A problem that affects ``ANYTHING`` makes the file unsafe or meaningless to read
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from .structs import (
     Mesh,
     Node,
     Param,
+    SimplePhysics,
     or_default,
 )
 from .views import Views
@@ -58,7 +60,9 @@ def _warning(rule: str, where: str, problem: str, expected: str = "") -> Problem
 def check(document: InrDoc, container: Container, views: Views) -> Iterator[Problem]:
     """Every rule that a file breaks, in the order of its parts."""
     if len(container.json) % ALIGNMENT:
-        yield _tolerated("json_len_unaligned", "byte 8", f"the JSON chunk has {len(container.json)} bytes", "a multiple of 4")
+        yield _tolerated(
+            "json_len_unaligned", "byte 8", f"the JSON chunk has {len(container.json)} bytes", "a multiple of 4"
+        )
     if container.trailing:
         yield _warning("trailing_bytes", "", f"{container.trailing} bytes lie behind the BIN chunk", "none")
     unsound = list(_views(document, len(container.bin)))
@@ -197,13 +201,14 @@ def _duplicates(nodes: list[Node]) -> Iterator[Problem]:
         seen.add(node.uuid)
 
 
+_REQUIRED_PAYLOADS = {"part": "part", "composite": "composite", "simplephysics": "physics"}
+
+
 def _node(node: Node, where: str, document: InrDoc, views: Views) -> Iterator[Problem]:
-    if node.kind not in NODE_KINDS:
-        yield from _known(node.kind, NODE_KINDS, f"{where}.kind")
-    elif node.kind in ("part", "composite") and or_default(getattr(node, node.kind), None) is None:
-        yield _tolerated("missing", where, f"the {node.kind} has no field {node.kind}", "one")
-    elif node.kind == "simplephysics" and or_default(node.physics, None) is None:
-        yield _tolerated("missing", where, "the simplephysics has no field physics", "one")
+    yield from _known(node.kind, NODE_KINDS, f"{where}.kind")
+    payload = _REQUIRED_PAYLOADS.get(node.kind)
+    if payload and or_default(getattr(node, payload), None) is None:
+        yield _tolerated("missing", where, f"the {node.kind} has no field {payload}", "one")
     if mesh := or_default(node.mesh, None):
         yield from _mesh(mesh, node.kind == "part", f"{where}.mesh", views)
     if part := or_default(node.part, None):
@@ -222,12 +227,16 @@ def _node(node: Node, where: str, document: InrDoc, views: Views) -> Iterator[Pr
         yield from _shares(composite.opacity, composite.mask_threshold, f"{where}.composite")
         yield from _masks(composite.masks, f"{where}.composite", len(document.nodes))
     if physics := or_default(node.physics, None):
-        yield from _known(physics.model, PHYSICS_MODELS, f"{where}.physics.model")
-        yield from _known(physics.map_mode, MAP_MODES, f"{where}.physics.map_mode")
-        count = len(or_default(document.params, []))
-        if not -1 <= physics.param < count:
-            expected = f"-1 for none, or {_below(count)}"
-            yield _unsafe("physics_param", f"{where}.physics.param", f"there is no param {physics.param}", expected)
+        yield from _physics(physics, f"{where}.physics", document)
+
+
+def _physics(physics: SimplePhysics, where: str, document: InrDoc) -> Iterator[Problem]:
+    yield from _known(physics.model, PHYSICS_MODELS, f"{where}.model")
+    yield from _known(physics.map_mode, MAP_MODES, f"{where}.map_mode")
+    count = len(or_default(document.params, []))
+    if not -1 <= physics.param < count:
+        expected = f"-1 for none, or {_below(count)}"
+        yield _unsafe("physics_param", f"{where}.param", f"there is no param {physics.param}", expected)
 
 
 def _shares(opacity: float, threshold: float, where: str) -> Iterator[Problem]:
@@ -271,7 +280,7 @@ def _param(param: Param, where: str, document: InrDoc, views: Views) -> Iterator
     yield from _known(param.merge_mode, MERGE_MODES, f"{where}.merge_mode")
     for axis, points in enumerate(param.axis_points):
         place = f"{where}.axis_points[{axis}]"
-        if any(after <= before for before, after in zip(points, points[1:], strict=False)):
+        if any(after <= before for before, after in pairwise(points)):
             yield _tolerated("axis_order", place, "the points do not ascend", "ascending points")
         if any(not 0 <= point <= 1 for point in points):
             yield _tolerated("axis_range", place, "a point lies outside 0..1", "points within 0..1")
@@ -331,7 +340,7 @@ def _animations(document: InrDoc) -> Iterator[Problem]:
             if lane.target > 1:
                 yield _tolerated("lane_target", f"{spot}.target", f"the axis is {lane.target}", "0 or 1")
             frames = [keyframe[0] for keyframe in lane.keyframes]
-            if any(after < before for before, after in zip(frames, frames[1:], strict=False)):
+            if any(after < before for before, after in pairwise(frames)):
                 yield _tolerated("keyframe_order", f"{spot}.keyframes", "the frames do not ascend", "ascending frames")
 
 

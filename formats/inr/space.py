@@ -1,6 +1,6 @@
 """Between puppet space, Y down, and the representation's space, Y up (DESIGN §3; specs/inr-facts.md §4).
 
-With F = diag(1, -1, 1, 1): matrices become F·M·F, positions F·p. Angles about x and z change sign, those about y do not.
+With F = diag(1, -1, 1, 1): matrices become F·M·F, positions F·p; angles about x and z change sign.
 Mirroring twice gives every float back, so nothing is lost between the two.
 """
 
@@ -18,12 +18,12 @@ FLIPPED_TARGETS = ("transform.t.y", "transform.r.x", "transform.r.z")
 
 def flip_matrices(matrices: np.ndarray) -> np.ndarray:
     """F·M·F for (..., 4, 4)."""
-    return matrices * _FLIP
+    return np.asarray(matrices * _FLIP)
 
 
 def flip_points(points: np.ndarray) -> np.ndarray:
     """(..., 2) points with y negated, as float64."""
-    return points.astype(np.float64) * [1.0, -1.0]
+    return np.asarray(points.astype(np.float64) * [1.0, -1.0])
 
 
 def flip_values(values: np.ndarray, target: str, kind: str) -> np.ndarray:

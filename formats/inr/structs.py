@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from ...ir.native import stated
 from .container import BufferView as _BufferView
 
 FLOAT32_MAX = 3.4028235677973362e38
@@ -106,7 +107,7 @@ class Composite(msgspec.Struct, kw_only=True):
     opacity: Float
     mask_threshold: Float
     masks: list[Mask] | UnsetType = UNSET
-    compose_hint: str | None | UnsetType = UNSET
+    compose_hint: str | UnsetType | None = UNSET
     propagate_meshgroup: bool | UnsetType = UNSET
 
 
@@ -130,7 +131,7 @@ class Node(msgspec.Struct, kw_only=True):
 
     name: str
     uuid: U32
-    parent: U32 | None | UnsetType = UNSET
+    parent: U32 | UnsetType | None = UNSET
     kind: str
     enabled: bool
     zsort: Float
@@ -138,10 +139,10 @@ class Node(msgspec.Struct, kw_only=True):
     translation: Triple
     rotation: Triple
     scale: Pair
-    mesh: Mesh | None | UnsetType = UNSET
-    part: Part | None | UnsetType = UNSET
-    composite: Composite | None | UnsetType = UNSET
-    physics: SimplePhysics | None | UnsetType = UNSET
+    mesh: Mesh | UnsetType | None = UNSET
+    part: Part | UnsetType | None = UNSET
+    composite: Composite | UnsetType | None = UNSET
+    physics: SimplePhysics | UnsetType | None = UNSET
     mesh_group_dynamic: bool | UnsetType = UNSET
     mesh_group_translate_children: bool | UnsetType = UNSET
 
@@ -229,3 +230,14 @@ def or_default(value: Any, default: Any) -> Any:
 def known(text: str, values: tuple[str, ...]) -> str:
     """An enumerated value, or the first of the known ones for a text that is unknown (specs/seed-inr.txt §2)."""
     return text if text in values else values[0]
+
+
+def stated_field(was: Any, name: str, default: Any, value: Any) -> Any:
+    """What an optional field states so that it means ``value``; ``was`` is the authored struct, if there is one."""
+    return stated(UNSET if was is None else getattr(was, name), default, value)
+
+
+def stated_text(was: Any, name: str, values: tuple[str, ...], value: str) -> str:
+    """What an enumerated field states: the authored text while it means ``value``, be it unknown."""
+    text = str(value) if was is None else getattr(was, name)
+    return text if known(text, values) == value else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from ...ir.rig import Attachment, Mesh, MeshAttachment, NativeAttachment, Region
 from ..json_text import convert
 from .generators import check_generator
 from .structs import RigMeshAttachment, RigMeshBinding, RigRegionAttachment
-from .values import color_from_hex, stated_color, tidy
+from .values import color_from_hex, given, stated_color, tidy
 
 FORMAT = "rigc"
 
@@ -53,21 +54,9 @@ def read_attachment(fields: Any, slot_bone: str, bones: list[str], where: str, f
     raise FormatError(file, f"{where}.type", f"the attachment has type {quoted(kind)}", f"one of {known}")
 
 
-def _struct(fields: dict[str, Any], struct: type[Any], where: str, file: str) -> Any:
-    """``fields`` as a struct, with errors named by their place in the whole file."""
-    try:
-        return convert(fields, struct, file)
-    except FormatError as error:
-        raise FormatError(file, where + error.where.removeprefix("$"), error.problem, error.expected) from None
-
-
 def _native(fields: dict[str, Any], struct: type[msgspec.Struct]) -> dict[str, Native]:
     unknown = tuple(key for key in fields if key not in struct.__struct_encode_fields__)
     return {FORMAT: Native(fields=fields, unmapped=unknown)}
-
-
-def _given(value: Any, default: Any) -> Any:
-    return default if value is UNSET else value
 
 
 def _color(text: Any, where: str, file: str) -> tuple[float, float, float, float]:
@@ -80,36 +69,36 @@ def _color(text: Any, where: str, file: str) -> tuple[float, float, float, float
 
 
 def _read_region(fields: dict[str, Any], where: str, file: str) -> RegionAttachment:
-    region: RigRegionAttachment = _struct(fields, RigRegionAttachment, where, file)
+    region = convert(fields, RigRegionAttachment, file, where)
     if region.image is UNSET and (region.width is UNSET or region.height is UNSET):
         raise FormatError(file, where, "the region has no size", "a width and a height, or an image")
     return RegionAttachment(
-        path=_given(region.path, None),
-        image=_given(region.image, None),
-        x=_given(region.x, 0.0),
-        y=_given(region.y, 0.0),
-        rotation=math.radians(_given(region.rotation, 0.0)),
-        scale_x=_given(region.scaleX, 1.0),
-        scale_y=_given(region.scaleY, 1.0),
-        width=_given(region.width, None),
-        height=_given(region.height, None),
+        path=given(region.path, None),
+        image=given(region.image, None),
+        x=given(region.x, 0.0),
+        y=given(region.y, 0.0),
+        rotation=math.radians(given(region.rotation, 0.0)),
+        scale_x=given(region.scaleX, 1.0),
+        scale_y=given(region.scaleY, 1.0),
+        width=given(region.width, None),
+        height=given(region.height, None),
         color=_color(region.color, where, file),
         native=_native(fields, RigRegionAttachment),
     )
 
 
 def _read_mesh(fields: dict[str, Any], slot_bone: str, bones: list[str], where: str, file: str) -> MeshAttachment:
-    mesh: RigMeshAttachment = _struct(fields, RigMeshAttachment, where, file)
+    mesh = convert(fields, RigMeshAttachment, file, where)
     _check_forms(mesh, where, file)
-    generator = _given(mesh.generator, None)
+    generator = given(mesh.generator, None)
     if generator is not None:
         check_generator(generator, set(bones), f"{where}.generator", file)
     return MeshAttachment(
         mesh=None if generator is not None else _geometry(mesh, slot_bone, bones, where, file),
-        path=_given(mesh.path, None),
-        image=_given(mesh.image, None),
-        width=_given(mesh.width, None),
-        height=_given(mesh.height, None),
+        path=given(mesh.path, None),
+        image=given(mesh.image, None),
+        width=given(mesh.width, None),
+        height=given(mesh.height, None),
         color=_color(mesh.color, where, file),
         generator=generator,
         native=_native(fields, RigMeshAttachment),
@@ -118,7 +107,7 @@ def _read_mesh(fields: dict[str, Any], slot_bone: str, bones: list[str], where: 
 
 def _check_forms(mesh: RigMeshAttachment, where: str, file: str) -> None:
     """Refuse geometry that is stated in two ways, or in none."""
-    indexing = _given(mesh.boneIndexing, "name")
+    indexing = given(mesh.boneIndexing, "name")
     if indexing not in ("name", "raw"):
         raise FormatError(file, f"{where}.boneIndexing", f"boneIndexing is {quoted(indexing)}", "name or raw")
     authored = [name for name in ("uvs", "triangles", "vertices", "weights") if getattr(mesh, name) is not UNSET]
@@ -172,8 +161,7 @@ def _influences(
 ) -> dict[str, Any]:
     if mesh.weights is not UNSET:
         return _named_influences(mesh.weights, count, bones, where, file)
-    vertices = mesh.vertices
-    assert vertices is not UNSET
+    vertices = given(mesh.vertices, [])
     if len(vertices) == 2 * count:
         positions = np.array(vertices, dtype=np.float64).reshape(-1, 2)
         return _rows([slot_bone], np.ones(count), np.zeros(count), positions, np.ones(count))
@@ -330,13 +318,11 @@ def _state_geometry(
 
 
 def _named_weights(mesh: Mesh, positions: np.ndarray) -> list[list[RigMeshBinding]]:
-    names = [mesh.bones[index] for index in mesh.influence_bones.tolist()]
     bindings = [
         RigMeshBinding(bone=name, x=x, y=y, weight=weight)
-        for name, (x, y), weight in zip(names, positions.tolist(), mesh.weights.tolist(), strict=True)
+        for name, (x, y), weight in zip(mesh.influence_names, positions.tolist(), mesh.weights.tolist(), strict=True)
     ]
-    ends = mesh.starts.tolist()
-    return [bindings[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [bindings[start:end] for start, end in pairwise(mesh.starts.tolist())]
 
 
 def _raw_run(mesh: Mesh, positions: np.ndarray, bones: list[str]) -> list[float]:

@@ -96,22 +96,15 @@ def read_constraint(fields: dict[str, Any], bones: set[str], where: str, file: s
     """
     kind = fields["type"]
     if kind == "ik":
-        return _read_ik(_struct(fields, RigIkConstraint, where, file), fields, bones, where, file)
+        return _read_ik(convert(fields, RigIkConstraint, file, where), fields, bones, where, file)
     if kind == "transform":
-        return _read_transform(_struct(fields, RigTransformConstraint, where, file), fields, bones, where, file)
+        return _read_transform(convert(fields, RigTransformConstraint, file, where), fields, bones, where, file)
     if kind == "physics":
-        return _read_physics(_struct(fields, RigPhysicsConstraint, where, file), fields, bones, where, file)
+        return _read_physics(convert(fields, RigPhysicsConstraint, file, where), fields, bones, where, file)
     if kind in NATIVE_TYPES:
         return NativeConstraint(name=fields["name"], kind=kind, native={FORMAT: Native(fields=fields)})
     problem = f"constraint {quoted(fields['name'])} has type {quoted(kind)}"
     raise FormatError(file, f"{where}.type", problem, "ik, transform, physics, path or slider")
-
-
-def _struct(fields: dict[str, Any], struct: type[Any], where: str, file: str) -> Any:
-    try:
-        return convert(fields, struct, file)
-    except FormatError as error:
-        raise FormatError(file, where + error.where.removeprefix("$"), error.problem, error.expected) from None
 
 
 def _common(struct: msgspec.Struct, fields: dict[str, Any], table: dict[str, str]) -> dict[str, Any]:

@@ -55,9 +55,9 @@ def check_generator(generator: dict[str, Any], bones: set[str], where: str, file
     """
     kind = generator.get("kind")
     if kind == "ring":
-        _check_ring(convert(generator, Ring, file), bones, where, file)
+        _check_ring(convert(generator, Ring, file, where), bones, where, file)
     elif kind == "ribbon":
-        _check_ribbon(convert(generator, Ribbon, file), bones, where, file)
+        _check_ribbon(convert(generator, Ribbon, file, where), bones, where, file)
     elif kind not in KEPT_KINDS:
         raise FormatError(file, f"{where}.kind", f"the generator has kind {quoted(kind)}", "ring, ribbon or contour")
 

@@ -16,7 +16,7 @@ from ...ir.exchange import Source
 from ...ir.pose import world_matrices
 from ...ir.rig import Skeleton
 from ..json_text import convert, decode
-from .structs import RigBone, RigBoneFrom
+from .structs import RigBoneFrom
 from .values import round6
 
 
@@ -47,7 +47,7 @@ class Part(msgspec.Struct):
     rig_slot: str | UnsetType = UNSET
     offset: tuple[float, float] | UnsetType = UNSET
     size: tuple[float, float] | UnsetType = UNSET
-    mesh: PartMesh | None | UnsetType = UNSET
+    mesh: PartMesh | UnsetType | None = UNSET
 
 
 class Manifest(msgspec.Struct):
@@ -72,15 +72,17 @@ def read_manifest(source: Source) -> Manifest:
     if manifest.axis is not UNSET and manifest.axis.unit is not UNSET:
         angle = np.radians(manifest.axis.deg)
         if np.abs(np.array(manifest.axis.unit) - [np.cos(angle), np.sin(angle)]).max() > _UNIT_TOLERANCE:
-            raise FormatError(source.file, "$.axis.unit", "the unit vector is not that of axis.deg", "cos and sin of it")
+            raise FormatError(
+                source.file, "$.axis.unit", "the unit vector is not that of axis.deg", "cos and sin of it"
+            )
     return manifest
 
 
-def resolve(bone: RigBone, skeleton: Skeleton, index: int, manifest: Manifest, file: str) -> dict[str, float]:
+def resolve(source: RigBoneFrom, skeleton: Skeleton, index: int, manifest: Manifest, file: str) -> dict[str, float]:
     """The fields that a bone's ``from`` gives it.
 
     Args:
-        bone: The bone, which has a ``from``.
+        source: The bone's ``from``.
         skeleton: All bones; those before ``index`` are resolved.
         index: The bone's place.
         manifest: Where to look.
@@ -89,15 +91,14 @@ def resolve(bone: RigBone, skeleton: Skeleton, index: int, manifest: Manifest, f
     Returns:
         ``x`` and ``y`` where it names a position, ``rotation`` where it names one; rounded as the compiler does.
     """
-    assert isinstance(bone.from_, RigBoneFrom)
-    where = f'$.bones[{index}].from ({quoted(bone.name)})'
+    where = f"$.bones[{index}].from ({quoted(skeleton.bones[index].name)})"
     fields: dict[str, float] = {}
-    point = _point(bone.from_, manifest, where, file)
+    point = _point(source, manifest, where, file)
     if point is not None:
         world = np.array([point[0], manifest.crop.h - point[1]])
         fields["x"], fields["y"] = (round6(value) for value in _in_parent(world, skeleton, index, where, file))
-    if bone.from_.rotation is not UNSET:
-        fields["rotation"] = round6(_rotation(bone.from_, manifest, where, file))
+    if source.rotation is not UNSET:
+        fields["rotation"] = round6(_rotation(source, manifest, where, file))
     return fields
 
 

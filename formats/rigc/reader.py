@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from ...ir import codes, paths
 from ...ir.errors import FormatError, quoted
 from ...ir.exchange import Problem, Reading
-from ...ir.native import Native
 from ...ir.matrix import planar
+from ...ir.native import Native
 from ...ir.rig import (
     Attachment,
     BlendMode,
@@ -36,13 +37,18 @@ from .attachments import read_attachment
 from .constraints import read_constraint
 from .envelope import check_envelope
 from .generators import KEPT_KINDS
-from .manifest import Manifest, read_manifest, resolve
-from .structs import BLEND_MODES, INHERIT_MODES, RigBone, RigSkeletonHeader, RigSlot, RigSpec
-from .values import canonical, color_from_hex, is_read_by_runtime
+from .manifest import read_manifest, resolve
+from .structs import BLEND_MODES, INHERIT_MODES, RigBone, RigBoneFrom, RigSkeletonHeader, RigSlot, RigSpec
+from .values import canonical, color_from_hex, given, is_read_by_runtime
 
 FORMAT = "rigc"
 
-BLEND = {"normal": BlendMode.NORMAL, "additive": BlendMode.ADD, "multiply": BlendMode.MULTIPLY, "screen": BlendMode.SCREEN}
+BLEND = {
+    "normal": BlendMode.NORMAL,
+    "additive": BlendMode.ADD,
+    "multiply": BlendMode.MULTIPLY,
+    "screen": BlendMode.SCREEN,
+}
 
 LISTS = ("bones", "slots", "skins", "constraints", "skeleton")
 """Fields of the file whose content has records of its own."""
@@ -91,7 +97,7 @@ def _read_skeleton(spec: RigSpec, authored: list[dict[str, Any]], reading: Readi
     parent = [-1 if bone.parent is UNSET else index[bone.parent] for bone in spec.bones]
     bones = [_read_bone(bone, fields, reading) for bone, fields in zip(spec.bones, authored, strict=True)]
     skeleton = Skeleton(bones=bones, parent=np.array(parent, dtype=np.int64), local=local_of(spec.bones))
-    if any(bone.from_ is not UNSET for bone in spec.bones):
+    if any(map(takes_from_manifest, spec.bones)):
         _place_by_manifest(spec.bones, skeleton, reading)
     return skeleton
 
@@ -106,18 +112,14 @@ def _read_bone(bone: RigBone, fields: dict[str, Any], reading: Reading) -> Bone:
     unmapped += [key for key in fields if key not in RigBone.__struct_encode_fields__]
     return Bone(
         name=bone.name,
-        length=_given(bone.length, 0.0),
+        length=given(bone.length, 0.0),
         inherit=mode,
-        shear_x=float(np.radians(_given(bone.shearX, 0.0))) if sheared else 0.0,
-        skin_required=_given(bone.skin, False),
-        color=_given(bone.color, None),
-        icon=_given(bone.icon, None),
+        shear_x=float(np.radians(given(bone.shearX, 0.0))) if sheared else 0.0,
+        skin_required=given(bone.skin, False),
+        color=given(bone.color, None),
+        icon=given(bone.icon, None),
         native={FORMAT: Native(fields=fields, unmapped=tuple(unmapped))},
     )
-
-
-def _given(value: Any, default: Any) -> Any:
-    return default if value is UNSET else value
 
 
 _POSE_FIELDS = {"x": 0.0, "y": 0.0, "rotation": 0.0, "shearX": 0.0, "shearY": 0.0, "scaleX": 1.0, "scaleY": 1.0}
@@ -125,7 +127,7 @@ _POSE_FIELDS = {"x": 0.0, "y": 0.0, "rotation": 0.0, "shearX": 0.0, "shearY": 0.
 
 def local_of(bones: list[RigBone]) -> np.ndarray:
     """(n, 4, 4) local matrices that bones state."""
-    stated = [[_given(getattr(bone, name), default) for name, default in _POSE_FIELDS.items()] for bone in bones]
+    stated = [[given(getattr(bone, name), default) for name, default in _POSE_FIELDS.items()] for bone in bones]
     x_y, rotation, shear, scale = np.split(np.array(stated, dtype=np.float64).reshape(-1, 7), [2, 3, 5], axis=1)
     return planar(x_y, np.radians(rotation[:, 0]), np.radians(shear), scale)
 
@@ -133,31 +135,20 @@ def local_of(bones: list[RigBone]) -> np.ndarray:
 def _place_by_manifest(bones: list[RigBone], skeleton: Skeleton, reading: Reading) -> None:
     manifest = read_manifest(reading.options.manifest) if reading.options.manifest else None
     for index, bone in enumerate(bones):
-        if bone.from_ is UNSET or not reading_matters(bone):
+        if not takes_from_manifest(bone):
             continue
         if manifest is None:
             message = f"Bone {quoted(bone.name)} takes its place from a cut manifest; give it with --manifest FILE."
             reading.report.add(codes.POSITION_UNKNOWN, paths.bone(bone.name), message)
             continue
-        _place(bone, skeleton, index, manifest, reading)
+        derived = resolve(given(bone.from_, RigBoneFrom()), skeleton, index, manifest, reading.file)
+        skeleton.bones[index].native[FORMAT].derived = derived
+        skeleton.local[index] = local_of([replace(bone, **derived)])[0]
 
 
-def reading_matters(bone: RigBone) -> bool:
+def takes_from_manifest(bone: RigBone) -> bool:
     """Whether a bone takes anything from a manifest; an empty ``from`` takes nothing."""
-    return bone.from_ is not UNSET and any(value is not UNSET for value in _source_values(bone))
-
-
-def _source_values(bone: RigBone) -> list[Any]:
-    assert bone.from_ is not UNSET
-    return [bone.from_.anchor, bone.from_.slotWindow, bone.from_.meshCenter, bone.from_.rotation]
-
-
-def _place(bone: RigBone, skeleton: Skeleton, index: int, manifest: Manifest, reading: Reading) -> None:
-    derived = resolve(bone, skeleton, index, manifest, reading.file)
-    skeleton.bones[index].native[FORMAT].derived = derived
-    for name, value in derived.items():
-        setattr(bone, name, value)
-    skeleton.local[index] = local_of([bone])[0]
+    return bone.from_ is not UNSET and bone.from_ != RigBoneFrom()
 
 
 # -- stage and slots --------------------------------------------------------------------------------------------------
@@ -169,13 +160,13 @@ def _read_stage(spec: RigSpec, document: dict[str, Any]) -> Stage | None:
     header, fields = spec.skeleton, document["skeleton"]
     unknown = tuple(key for key in fields if key not in RigSkeletonHeader.__struct_encode_fields__)
     return Stage(
-        x=_given(header.x, None),
-        y=_given(header.y, None),
-        width=_given(header.width, None),
-        height=_given(header.height, None),
-        fps=_given(header.fps, None),
-        reference_scale=_given(header.referenceScale, None),
-        images=_given(header.images, None),
+        x=given(header.x, None),
+        y=given(header.y, None),
+        width=given(header.width, None),
+        height=given(header.height, None),
+        fps=given(header.fps, None),
+        reference_scale=given(header.referenceScale, None),
+        images=given(header.images, None),
         native={FORMAT: Native(fields=fields, unmapped=unknown)},
     )
 
@@ -188,17 +179,17 @@ def _read_slot(slot: RigSlot, fields: dict[str, Any], reading: Reading) -> Slot:
     return Slot(
         name=slot.name,
         bone=slot.bone,
-        attachment=_given(slot.attachment, None),
+        attachment=given(slot.attachment, None),
         color=color,
         dark=dark,
-        blend=BLEND[canonical(_given(slot.blend, "normal"), BLEND_MODES)],
+        blend=BLEND[canonical(given(slot.blend, "normal"), BLEND_MODES)],
         native={FORMAT: Native(fields=fields, unmapped=unknown)},
     )
 
 
 def _read_color(text: Any, where: str, expected: str, reading: Reading) -> tuple[float, float, float, float]:
     try:
-        return color_from_hex(_given(text, "ffffffff"))
+        return color_from_hex(given(text, "ffffffff"))
     except ValueError as error:
         reading.add("color", FormatError(reading.file, where, str(error), expected), "skins")
         return color_from_hex("ffffffff")
@@ -311,9 +302,9 @@ def _check_parts(rig: Rig, spec: RigSpec, reading: Reading) -> None:
     for skin in rig.skins:
         for slot, items in skin.attachments.items():
             filled.setdefault(slot, set()).update(items)
-    for index, slot in enumerate(rig.slots):
-        if slot.attachment is not None and slot.attachment not in filled.get(slot.name, set()):
-            problem = f"slot {quoted(slot.name)} shows {quoted(slot.attachment)}, which no skin gives it"
+    for index, shown in enumerate(rig.slots):
+        if shown.attachment is not None and shown.attachment not in filled.get(shown.name, set()):
+            problem = f"slot {quoted(shown.name)} shows {quoted(shown.attachment)}, which no skin gives it"
             error = FormatError(reading.file, f"$.slots[{index}].attachment", problem, "an attachment of the slot")
             reading.add("setup_attachment", error, "skins")
     _check_invariants(spec, set(rig.skeleton.names), reading)
@@ -334,7 +325,7 @@ def _check_invariants(spec: RigSpec, bones: set[str], reading: Reading) -> None:
 def _check_stage(spec: RigSpec, reading: Reading) -> None:
     header = RigSkeletonHeader() if spec.skeleton is UNSET else spec.skeleton
     stated = header.width is not UNSET and header.height is not UNSET
-    from_manifest = reading.options.manifest is not None or any(map(reading_matters, spec.bones))
+    from_manifest = reading.options.manifest is not None or any(map(takes_from_manifest, spec.bones))
     if not stated and not from_manifest:
         problem = Problem(
             rule="stage",

@@ -28,8 +28,8 @@ class RigSkeletonHeader(msgspec.Struct, kw_only=True):
 
     x: Number = UNSET
     y: Number = UNSET
-    width: float | None | UnsetType = UNSET
-    height: float | None | UnsetType = UNSET
+    width: float | UnsetType | None = UNSET
+    height: float | UnsetType | None = UNSET
     fps: Number = UNSET
     referenceScale: Number = UNSET
     images: Text = UNSET
@@ -69,7 +69,7 @@ class RigSlot(msgspec.Struct, kw_only=True):
 
     name: str
     bone: str
-    attachment: str | None | UnsetType = UNSET
+    attachment: str | UnsetType | None = UNSET
     color: Text = UNSET
     dark: Text = UNSET
     blend: Text = UNSET

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -13,8 +14,13 @@ from ...ir.errors import quoted
 Color = tuple[float, float, float, float]
 
 _HEX = re.compile(r"[0-9a-fA-F]{6}(?:[0-9a-fA-F]{2})?")
-_DIGITS = 13
-"""Significant digits of a number that no author wrote; leaves world matrices exact to 1e-9."""
+_DIGITS = 15
+"""Significant digits of a number that no author wrote: as many as a float64 surely holds."""
+
+
+def given(value: Any, default: Any) -> Any:
+    """A field's value, or what it means when it is not declared."""
+    return default if value is UNSET else value
 
 
 def color_from_hex(text: str) -> Color:
@@ -70,7 +76,7 @@ def tidy(values: np.ndarray, size: np.ndarray | float) -> list[float | int]:
         size: Magnitude beside which a value may be rounding noise; below 1e-14 of it a value is taken for zero.
 
     Returns:
-        Rounded to 13 significant digits, whole numbers as ints.
+        Rounded to 15 significant digits, whole numbers as ints.
     """
     quiet = np.where(np.abs(values) <= 1e-14 * np.asarray(size), 0.0, values)
     with np.errstate(divide="ignore", invalid="ignore"):

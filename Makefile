@@ -1,0 +1,45 @@
+# make demo   convert the fixtures there and back
+# make test   set up and run the tests
+# make lint   style and types
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TYPED := build/typed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+READY := $(VENV)/.ready
+ORACLE := tests/oracle/node_modules/.ready
+
+.PHONY: demo test lint format bench clean
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --editable '.[dev]'
+	touch $@
+
+$(ORACLE): tests/oracle/package.json tests/oracle/package-lock.json
+	cd tests/oracle && npm ci --silent --no-audit --no-fund
+	touch $@
+
+demo: $(READY)
+	$(BIN)/python fixtures/demo.py
+
+test: $(READY) $(ORACLE)
+	$(BIN)/python -m pytest -n auto
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	rm -rf $(TYPED)
+	$(PIP) install --no-deps --target $(TYPED) .
+	MYPYPATH=$(TYPED) $(BIN)/mypy --package rigconv
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --benchmark-group-by=group
+
+clean:
+	rm -rf $(VENV) build *.egg-info tests/oracle/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

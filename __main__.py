@@ -1,0 +1,5 @@
+"""``python -m rigconv``."""
+
+from .converters.cli import main
+
+main()

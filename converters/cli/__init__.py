@@ -1,0 +1,81 @@
+"""The command line: ``rigconv IN OUT`` and its subcommands.
+
+Here stands the way in: it turns errors into one line and an exit status, and does what needs no option without loading
+the machinery of options. The commands themselves are in :mod:`rigconv.converters.cli.app`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+COMMANDS = ("convert", "validate", "info", "formats", "schema")
+"""Words that are commands where a command may stand; ``./validate`` is a file."""
+
+OK, BAD_INPUT, USAGE, LOSS, BATCH_FAILED = 0, 1, 2, 3, 4
+INTERRUPTED = 130
+
+DEBUG_OPTION = "--debug"
+
+
+def main() -> None:
+    """Entry point of the ``rigconv`` command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Do what a command line asks for, and tell the exit status."""
+    debug = DEBUG_OPTION in arguments
+    words = [word for word in arguments if word != DEBUG_OPTION]
+    return _guarded(lambda: _dispatch(words), debug)
+
+
+def _dispatch(words: list[str]) -> int:
+    if words == ["--version"]:
+        from ... import __version__
+
+        print(f"rigconv {__version__}")  # noqa: T201
+        return OK
+    if _is_plain_conversion(words) and "_RIGCONV_COMPLETE" not in os.environ:
+        from .commands import convert_plainly
+
+        return convert_plainly(*words)
+    from .app import run_app
+
+    return run_app(words)
+
+
+def _is_plain_conversion(words: list[str]) -> bool:
+    """Whether a command line is ``IN OUT`` and nothing else."""
+    plain = len(words) == 2 and words[0] not in COMMANDS and not any(word[:1] == "-" and word != "-" for word in words)
+    return plain and (words[0] == "-" or os.path.exists(words[0]))
+
+
+def _guarded(action: Callable[[], int], debug: bool) -> int:
+    """Turn whatever is raised into one line and an exit status."""
+    try:
+        return action()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; pointing it elsewhere keeps the interpreter from complaining at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD_INPUT
+    except Exception as error:
+        if debug:
+            raise
+        return _report(error)
+
+
+def _report(error: Exception) -> int:
+    from ...ir.errors import LossError, RigconvError, UsageError, one_line
+
+    if isinstance(error, RigconvError):
+        status = USAGE if isinstance(error, UsageError) else LOSS if isinstance(error, LossError) else BAD_INPUT
+        text = str(error)
+    else:
+        status = BAD_INPUT
+        text = f"internal error: {type(error).__name__}: {error}; --debug shows where, please report it"
+    print(f"rigconv: {one_line(text)}", file=sys.stderr)  # noqa: T201
+    return status

@@ -1,0 +1,167 @@
+"""The commands and their options, as typer sees them."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Any, Optional
+
+import typer
+from typer.core import TyperGroup
+
+from ...ir.capabilities import Carry
+from ...ir.errors import UsageError, quoted
+from ...ir.exchange import ReadOptions
+from .. import files
+from ..convert import ConvertOptions
+from ..lowering import LoweringOptions, Plane, Pose
+from . import COMMANDS, OK, USAGE, commands
+
+_ROOT_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
+
+
+class ConvertByDefault(TyperGroup):
+    """A group whose command may be left out: a line that starts with none of them is a conversion."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the word ``convert`` back in where it was left out."""
+        if args and args[0] not in COMMANDS and args[0].partition("=")[0] not in _ROOT_OPTIONS:
+            _refuse_typo(args)
+            args = ["convert", *args]
+        return super().parse_args(ctx, args)
+
+
+def _refuse_typo(args: list[str]) -> None:
+    """A word that is no file and nearly a command was meant to be one.
+
+    Raises:
+        UsageError: It is.
+    """
+    import os
+
+    near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.75)
+    if near and not os.path.exists(args[0]) and "_RIGCONV_COMPLETE" not in os.environ:
+        raise UsageError(f"there is no command or file {quoted(args[0])}; did you mean {quoted(near[0])}?")
+
+
+app = typer.Typer(
+    name="rigconv",
+    cls=ConvertByDefault,
+    help="Convert 2D and 3D skeleton assets.\n\nrigconv INPUT OUTPUT converts a file; see rigconv convert --help.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+# typer evaluates these at run time and has no other way to say that an option may be absent.
+FromOption = Annotated[Optional[str], typer.Option("--from", metavar="FORMAT", help="Format of the input.")]  # noqa: UP045
+ToOption = Annotated[Optional[str], typer.Option("--to", metavar="FORMAT", help="Format of the output.")]  # noqa: UP045
+ManifestOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--manifest", metavar="FILE", help="Cut manifest that places the bones of a rig spec."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="A file, a NAME.rig folder, or - for stdin.")]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> int:
+    """Convert 2D and 3D skeleton assets: rigconv INPUT OUTPUT."""
+    if version:
+        from . import run
+
+        return run(["--version"])
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(USAGE)
+    return OK
+
+
+@app.command()
+def convert(
+    input_name: InputArgument,
+    output_name: Annotated[str, typer.Argument(metavar="OUTPUT", help="A file, a NAME.rig folder, or - for stdout.")],
+    source: FromOption = None,
+    target: ToOption = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Write nothing unless the conversion is exact.")] = False,
+    report: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--report", metavar="FILE", help="Write the report as JSON; - for stdout."),
+    ] = None,
+    carry: Annotated[
+        Optional[Carry],  # noqa: UP045
+        typer.Option("--carry", help="How what the target cannot say travels.", show_default="by format"),
+    ] = None,
+    no_carry: Annotated[bool, typer.Option("--no-carry", help="The same as --carry none.")] = False,
+    scale: Annotated[float, typer.Option("--scale", help="Factor on all lengths.")] = 1.0,
+    plane: Annotated[Plane, typer.Option("--plane", help="Where to project rigs that stand in space.")] = Plane.XY,
+    pose: Annotated[Pose, typer.Option("--pose", help="Which pose to take where there is one.")] = Pose.REST,
+    manifest: ManifestOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file of another kind.")] = False,
+) -> int:
+    """Convert a file; the word convert may be left out."""
+    if no_carry and carry not in (None, Carry.NONE):
+        raise UsageError("--no-carry and --carry contradict each other")
+    options = ConvertOptions(
+        read=_read_options(manifest),
+        lowering=LoweringOptions(plane=plane, pose=pose),
+        carry=Carry.NONE if no_carry else carry,
+        scale=scale,
+        strict=strict,
+        force=force,
+    )
+    return commands.convert(input_name, output_name, source, target, options, report)
+
+
+def _read_options(manifest: str | None) -> ReadOptions:
+    return ReadOptions(manifest=files.read(manifest) if manifest else None)
+
+
+@app.command()
+def validate(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files to check.")],
+    as_json: JsonOption = False,
+    manifest: ManifestOption = None,
+) -> int:
+    """Check files against the rules of their formats; exit status 1 if any is broken."""
+    return commands.validate(paths, as_json, _read_options(manifest))
+
+
+@app.command()
+def info(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The file.")],
+    as_json: JsonOption = False,
+    world: Annotated[bool, typer.Option("--world", help="Tell world matrices and vertices, too.")] = False,
+    source: FromOption = None,
+    manifest: ManifestOption = None,
+) -> int:
+    """Show what is in a file."""
+    return commands.info(path, as_json, world, source, _read_options(manifest))
+
+
+@app.command()
+def formats(as_json: JsonOption = False) -> int:
+    """List the formats."""
+    return commands.formats(as_json)
+
+
+@app.command()
+def schema(format_id: Annotated[str, typer.Argument(metavar="FORMAT", help="Id of the format.")]) -> int:
+    """Print the JSON Schema of a format's document."""
+    return commands.schema(format_id)
+
+
+def run_app(words: list[str]) -> int:
+    """Run a command line, and tell the exit status."""
+    try:
+        status = app(args=words, prog_name="rigconv", standalone_mode=False)
+    except Exception as error:
+        # typer brings its own copy of click, so what it raises is known by what it can do.
+        format_message = getattr(error, "format_message", None)
+        if format_message is None:
+            raise
+        raise UsageError(" ".join(format_message().split())) from None
+    return status if isinstance(status, int) else OK

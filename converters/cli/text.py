@@ -1,0 +1,163 @@
+"""What people read: rich on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...ir.errors import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ...ir.report import Entry
+    from ..convert import Conversion
+    from ..validate import Validation
+
+_COLOURS = {"exact": "green", "approximated": "yellow", "dropped": "red"}
+
+
+def _console(to_errors: bool = False) -> Console | None:
+    """A rich console where a person reads, None in a pipe."""
+    stream = sys.stderr if to_errors else sys.stdout
+    if not stream.isatty():
+        return None
+    from rich.console import Console
+
+    return Console(stderr=to_errors, highlight=False)
+
+
+def _print_line(text: str, to_errors: bool = False) -> None:
+    print(one_line(text), file=sys.stderr if to_errors else sys.stdout)
+
+
+# -- conversions ------------------------------------------------------------------------------------------------------
+
+
+def print_summary(conversion: Conversion) -> None:
+    """What a conversion lost, a line a code; on a terminal also that it was made."""
+    console = _console(to_errors=True)
+    rows = _by_code(conversion.report.entries)
+    if console is None:
+        for severity, code, count, example in rows:
+            if severity != "exact":
+                _print_line(f"rigconv: {conversion.output}: {code} x {count} ({severity}): {example}", to_errors=True)
+        return
+    from rich.text import Text
+
+    console.print(Text(f"{conversion.input} -> {conversion.output} ({conversion.source} -> {conversion.target})"))
+    for severity, code, count, example in rows:
+        console.print(Text(f"  {code} x {count}", style=_COLOURS[severity]), Text(one_line(example), style="dim"))
+    if conversion.report.carried and any(row[0] == "dropped" for row in rows):
+        console.print(Text("  what was dropped is carried along, and comes back on the way back", style="dim"))
+
+
+def _by_code(entries: Iterable[Entry]) -> list[tuple[str, str, int, str]]:
+    """Severity, code, number of entries and the first message, worst first."""
+    found: dict[str, tuple[str, str, int, str]] = {}
+    for entry in entries:
+        _, _, count, message = found.get(entry.code, ("", "", 0, entry.message))
+        found[entry.code] = (str(entry.severity), entry.code, count + 1, message)
+    rank = list(reversed(_COLOURS))
+    return sorted(found.values(), key=lambda row: (rank.index(row[0]), row[1]))
+
+
+# -- validate ---------------------------------------------------------------------------------------------------------
+
+
+def print_validations(validations: list[Validation]) -> None:
+    """A line a problem, and one for each file without any."""
+    for validation in validations:
+        for problem in validation.problems:
+            kind = "warning" if problem.warning else "error"
+            place = f"{problem.where}: " if problem.where else ""
+            wanted = f"; expected {problem.expected}" if problem.expected else ""
+            _print_line(f"{validation.file}: {kind} {problem.rule}: {place}{problem.problem}{wanted}")
+        if validation.ok:
+            _print_line(f"{validation.file}: ok ({validation.format})")
+
+
+# -- info -------------------------------------------------------------------------------------------------------------
+
+
+def print_info(description: dict[str, Any]) -> None:
+    """A file's content: a tree of its bones, and what else it holds, a line each."""
+    name = description["name"] or "(unnamed)"
+    _print_line(f"{name}: {description['format']}, {len(description['bones'])} bones")
+    console = _console()
+    if console is None:
+        for depth, bone in _walk(description["bones"]):
+            _print_line(f"{'  ' * depth}{bone}")
+    else:
+        console.print(_bone_tree(description["bones"]))
+    for title, lines in _sections(description):
+        if lines:
+            _print_line(f"{title}: {len(lines)}")
+            for line in lines:
+                _print_line(f"  {line}")
+
+
+def _walk(bones: list[dict[str, Any]]) -> Iterable[tuple[int, str]]:
+    """Depth and name of each bone, in the order of a tree."""
+    children: dict[str | None, list[str]] = {}
+    for bone in bones:
+        children.setdefault(bone["parent"], []).append(bone["name"])
+    waiting = [(1, name) for name in reversed(children.get(None, []))]
+    while waiting:
+        depth, name = waiting.pop()
+        yield depth, name
+        waiting.extend((depth + 1, child) for child in reversed(children.get(name, [])))
+
+
+def _bone_tree(bones: list[dict[str, Any]]) -> Any:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    trees: dict[str | None, Tree] = {None: Tree("bones", hide_root=True)}
+    for bone in bones:
+        trees[bone["name"]] = trees[bone["parent"]].add(Text(one_line(bone["name"])))
+    return trees[None]
+
+
+def _sections(description: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    return [
+        ("slots, back to front", description["slots"]),
+        ("meshes", [_mesh_line(mesh) for mesh in description["meshes"]]),
+        ("constraints", [f"{item['name']} ({item['type']})" for item in description["constraints"]]),
+        ("params", [f"{item['name']}: {len(item['bindings'])} bindings" for item in description["params"]]),
+        ("animations", [f"{item['name']}: {item['seconds']:g} s" for item in description["animations"]]),
+        ("textures", [f"{item['width']} x {item['height']}" for item in description["textures"]]),
+        ("losses", [f"{item['code']}: {item['message']}" for item in description["losses"]]),
+    ]
+
+
+def _mesh_line(mesh: dict[str, Any]) -> str:
+    count = mesh.get("vertex_count", len(mesh.get("vertices", ())))
+    return f"{mesh['slot']} / {mesh['attachment']} ({mesh['skin']}): {count} vertices, {mesh['triangles']} triangles"
+
+
+# -- formats ----------------------------------------------------------------------------------------------------------
+
+
+def print_formats(rows: list[dict[str, Any]]) -> None:
+    """A table of the formats."""
+    lines = [
+        (row["id"] or "?", row["title"] or row["module"], " ".join(_names(row)), row["error"] or row["distribution"])
+        for row in rows
+    ]
+    console = _console()
+    if console is None:
+        for line in lines:
+            print("\t".join(map(one_line, line)))  # noqa: T201
+        return
+    from rich.table import Table
+
+    table = Table("id", "what", "written to", "from")
+    for line in lines:
+        table.add_row(*line)
+    console.print(table)
+
+
+def _names(row: dict[str, Any]) -> list[str]:
+    return [*row["names"], *([f"NAME{row['folder']}/"] if row["folder"] else [])]

@@ -1,0 +1,64 @@
+"""Where attachments are: vertices in world space, in the setup pose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .rig import Attachment, Mesh, RegionAttachment
+
+_QUAD = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def world_vertices(attachment: Attachment, bone: str, world: np.ndarray, index: dict[str, int]) -> np.ndarray | None:
+    """Vertices of an attachment.
+
+    Args:
+        attachment: Any attachment.
+        bone: The bone of its slot.
+        world: (n, 4, 4) world matrices of the bones.
+        index: Place of each bone, by name.
+
+    Returns:
+        (v, 2) positions; None where the attachment has no geometry, or none yet.
+    """
+    if isinstance(attachment, RegionAttachment):
+        return _region(attachment, world[index[bone]])
+    mesh = getattr(attachment, "mesh", None)
+    return None if mesh is None else _mesh(mesh, world, index)
+
+
+def triangles_of(attachment: Attachment) -> np.ndarray:
+    """(t, 3) vertex indices; (0, 3) where there is no geometry."""
+    if isinstance(attachment, RegionAttachment):
+        return _QUAD
+    mesh = getattr(attachment, "mesh", None)
+    return np.zeros((0, 3), dtype=np.int64) if mesh is None else mesh.triangles
+
+
+def region_corners(region: RegionAttachment) -> np.ndarray | None:
+    """(4, 2) corners in the bone's space, in the runtime's order: bottom left, top left, top right, bottom right.
+
+    None where the size is not known. Source: specs/spine-facts.md §4.
+    """
+    if region.width is None or region.height is None:
+        return None
+    half = np.array([region.width * region.scale_x, region.height * region.scale_y]) / 2
+    corners = half * [[-1, -1], [-1, 1], [1, 1], [1, -1]]
+    cosine, sine = np.cos(region.rotation), np.sin(region.rotation)
+    return np.asarray(corners @ np.array([[cosine, sine], [-sine, cosine]]) + [region.x, region.y])
+
+
+def _region(region: RegionAttachment, world: np.ndarray) -> np.ndarray | None:
+    corners = region_corners(region)
+    return None if corners is None else corners @ world[:2, :2].T + world[:2, 3]
+
+
+def _mesh(mesh: Mesh, world: np.ndarray, index: dict[str, int]) -> np.ndarray:
+    matrices = world[[index[name] for name in mesh.bones]][mesh.influence_bones]
+    positions = mesh.positions.copy()
+    positions[:, :2] -= mesh.origin
+    moved = np.einsum("kij,kj->ki", matrices[:, :2, :3], positions) + matrices[:, :2, 3]
+    vertices = np.zeros((mesh.vertex_count, 2))
+    owner = np.repeat(np.arange(mesh.vertex_count), np.diff(mesh.starts))
+    np.add.at(vertices, owner, moved * mesh.weights[:, None])
+    return vertices
