@@ -23,6 +23,7 @@ from .ir.edit import unique_names
 from .ir.matrix import compose, is_flat, planar, rotation_from_euler
 from .ir.pose import world_matrices
 from .ir.rig import (
+    Attachment,
     BlendMode,
     Bone,
     IkConstraint,
@@ -178,7 +179,7 @@ def meshes(draw: st.DrawFn, slot_bone: str, bones: list[str]) -> Mesh:
 
 
 @st.composite
-def rigs(draw: st.DrawFn, dimensions: int = 2, max_bones: int = MAX_BONES, **choices: Any) -> Rig:
+def rigs(draw: st.DrawFn, /, dimensions: int = 2, max_bones: int = MAX_BONES, **choices: Any) -> Rig:
     """Rigs; those of the plane have slots, skins and constraints as Spine has them.
 
     Args:
@@ -193,7 +194,9 @@ def rigs(draw: st.DrawFn, dimensions: int = 2, max_bones: int = MAX_BONES, **cho
     names = skeleton.names
     slot_names = draw(unique_name_lists(draw(st.integers(0, 4))))
     slots = [Slot(name=name, bone=draw(st.sampled_from(names)), blend=draw(_blends())) for name in slot_names]
-    attachments = {slot.name: {"shape": draw(_attachments(slot.bone, names))} for slot in slots}
+    attachments: dict[str, dict[str, Attachment]] = {
+        slot.name: {"shape": draw(_attachments(slot.bone, names))} for slot in slots
+    }
     for slot in slots:
         slot.attachment = draw(st.sampled_from([None, "shape"]))
     return Rig(

@@ -183,7 +183,7 @@ def write_rig(
         _check_replaceable(path, target.declaration, options.force)
     if options.scale != 1.0:
         rig = scaled(rig, _checked_scale(options.scale))
-    choices = replace(options.lowering, name=_stem(name, target))
+    choices = options.lowering if rig.name else replace(options.lowering, name=_stem(name, target))
     fitted = lower(rig, target.id, target.capabilities, choices, report)
     mode = _carry_mode(rig, target, options, path, source)
     carried = None if mode is Carry.NONE else Carried(rig, msgspec.to_builtins(choices))

@@ -24,7 +24,7 @@ LINE_WIDTH = 110
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _KEY = re.compile(rb'(?<!\\)"\s*:')
-_NOT_FINITE = re.compile(rb"-?(?:NaN|Infinity|nan|inf)", re.IGNORECASE)
+_NOT_FINITE = re.compile(rb'(?<![\w"])-?(?:nan|inf|infinity)(?![\w"])', re.IGNORECASE)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -61,7 +61,7 @@ def _malformed(error: msgspec.DecodeError, text: bytes, file: str) -> FormatErro
     offset = int(found.group(1)) if found else len(text)
     if "utf-8" in message.lower():
         offset = _invalid_utf8(text)
-    if _NOT_FINITE.match(text, offset):
+    if _NOT_FINITE.search(text[max(offset - 4, 0) : offset + 10]):
         return FormatError(file, f"{path_at(text, offset)}byte {offset}", "the number is not finite", "a finite number")
     problem = message.partition(" (byte ")[0].removeprefix("JSON is malformed: ").rstrip(".")
     problem = problem[:1].lower() + problem[1:]

@@ -47,6 +47,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
         bone_order: Which orders of bones are allowed.
         bind: Inverse bind matrices apart from the rest pose.
         must_be_named: The rig itself needs a name.
+        must_have_stage: The rig needs a bounding box.
         bone_fields: Names of the :class:`~rigconv.ir.rig.Bone` attributes it holds, beside the name.
         parts: Names of the :class:`~rigconv.ir.rig.Rig` attributes it holds, beside the skeleton.
         slots: Which slots it holds.
@@ -66,6 +67,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     bone_order: BoneOrder
     bind: bool
     must_be_named: bool = False
+    must_have_stage: bool = False
     bone_fields: frozenset[str]
     parts: frozenset[str]
     slots: SlotKind

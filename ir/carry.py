@@ -175,8 +175,9 @@ def _assembled(places: list[_Place]) -> Skeleton:
 
 def _restored_order(names: list[str], host: list[str], expected: list[str], carried: list[str]) -> list[str]:
     """The carried order where the host kept the expected one, with what is new behind; else the host's."""
-    kept = [name for name in host if name in set(expected)]
-    if kept != [name for name in expected if name in set(host)]:
+    expected_names, host_names = set(expected), set(host)
+    kept = [name for name in host if name in expected_names]
+    if kept != [name for name in expected if name in host_names]:
         return names
     rank = {name: index for index, name in enumerate(carried)}
     return sorted(names, key=lambda name: rank.get(name, len(rank)))

@@ -67,6 +67,9 @@ BONE_FIELDS_DROPPED = Code("BONE_FIELDS_DROPPED", _DROPPED, "Attributes of a bon
 NAME_ADDED = Code("NAME_ADDED", _EXACT, "A rig without a name got one, because the format wants it.")
 NAME_DROPPED = Code("NAME_DROPPED", _DROPPED, "The rig's own name has no place in the format.")
 META_DROPPED = Code("META_DROPPED", _DROPPED, "Who made the rig, and under which terms, has no place in the format.")
+STAGE_ADDED = Code(
+    "STAGE_ADDED", _EXACT, "A rig without a bounding box got that of its setup pose, because the format wants one."
+)
 STAGE_DROPPED = Code("STAGE_DROPPED", _DROPPED, "The bounding box and the runtime hints have no place in the format.")
 SLOT_DROPPED = Code("SLOT_DROPPED", _DROPPED, "A slot has no place in the format.")
 SKIN_DROPPED = Code("SKIN_DROPPED", _DROPPED, "A skin has no place in the format.")

@@ -112,8 +112,9 @@ def _named_differences(path: str, before: Any, after: Any, tolerance: float) -> 
 
 
 def _order_differences(path: str, before: list[str], after: list[str]) -> Iterator[Difference]:
-    shared_before = [name for name in before if name in set(after)]
-    shared_after = [name for name in after if name in set(before)]
+    shared = set(before) & set(after)
+    shared_before = [name for name in before if name in shared]
+    shared_after = [name for name in after if name in shared]
     if shared_before != shared_after:
         yield Difference(f"{path}.order", shared_before, shared_after)
 

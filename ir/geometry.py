@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rig import Attachment, Mesh, RegionAttachment
+from .pose import world_matrices
+from .rig import Attachment, Mesh, RegionAttachment, Rig, Stage
 
 _QUAD = np.array([[0, 1, 2], [0, 2, 3]])
 
@@ -46,6 +47,22 @@ def region_corners(region: RegionAttachment) -> np.ndarray | None:
     corners = half * [[-1, -1], [-1, 1], [1, 1], [1, -1]]
     cosine, sine = np.cos(region.rotation), np.sin(region.rotation)
     return np.asarray(corners @ np.array([[cosine, sine], [-sine, cosine]]) + [region.x, region.y])
+
+
+def stage_of(rig: Rig) -> Stage:
+    """The box around all bones and attachments in the setup pose, in whole length units and not empty."""
+    world = world_matrices(rig.skeleton)
+    index = {name: place for place, name in enumerate(rig.skeleton.names)}
+    bone_of = {slot.name: slot.bone for slot in rig.slots}
+    points = [world[:, :2, 3]]
+    for skin in rig.skins:
+        for slot, items in skin.attachments.items():
+            found = (world_vertices(attachment, bone_of[slot], world, index) for attachment in items.values())
+            points.extend(vertices for vertices in found if vertices is not None)
+    everything = np.concatenate(points)
+    low, high = np.floor(everything.min(axis=0)), np.ceil(everything.max(axis=0))
+    (x, y), (width, height) = low.tolist(), np.maximum(high - low, 1.0).tolist()
+    return Stage(x=x, y=y, width=width, height=height)
 
 
 def _region(region: RegionAttachment, world: np.ndarray) -> np.ndarray | None:

@@ -81,10 +81,11 @@ def planar(
         (..., 4, 4).
     """
     x_angle = rotation + shear[..., 0]
-    y_angle = rotation + np.pi / 2 + shear[..., 1]
+    y_angle = rotation + shear[..., 1]
     matrix = np.zeros((*position.shape[:-1], 4, 4))
     matrix[..., 0, 0], matrix[..., 1, 0] = np.cos(x_angle) * scale[..., 0], np.sin(x_angle) * scale[..., 0]
-    matrix[..., 0, 1], matrix[..., 1, 1] = np.cos(y_angle) * scale[..., 1], np.sin(y_angle) * scale[..., 1]
+    # The y axis is a quarter turn ahead; saying it so keeps the zeros of an unturned bone exact.
+    matrix[..., 0, 1], matrix[..., 1, 1] = -np.sin(y_angle) * scale[..., 1], np.cos(y_angle) * scale[..., 1]
     matrix[..., :2, 3] = position
     matrix[..., 2, 2] = matrix[..., 3, 3] = 1.0
     return matrix

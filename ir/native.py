@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 Value = TypeVar("Value")
 FileStruct = TypeVar("FileStruct", bound=msgspec.Struct)
+Encode = Callable[[Any], Any]
 
 
 class Native(msgspec.Struct, kw_only=True, omit_defaults=True, eq=False):
@@ -68,13 +69,16 @@ def stated(
     return was if agree(meaning, value) else value
 
 
-def restore(fields: dict[str, Any], was: FileStruct, now: FileStruct) -> dict[str, Any]:
+def restore(
+    fields: dict[str, Any], was: FileStruct, now: FileStruct, encode: Encode = msgspec.to_builtins
+) -> dict[str, Any]:
     """Spell ``now`` as its author spelt ``was``.
 
     Args:
         fields: The authored object; fields that the struct does not know are kept.
         was: ``fields`` as a file struct.
         now: The file struct to be written.
+        encode: How values that no author spelt become JSON values.
 
     Returns:
         The object to write: authored values where ``was`` and ``now`` agree, in the authored order, then new fields.
@@ -88,14 +92,14 @@ def restore(fields: dict[str, Any], was: FileStruct, now: FileStruct) -> dict[st
         if key in fields and before == after:
             result[key] = fields[key]
         elif after is not UNSET:
-            result[key] = _spell(fields.get(key), before, after)
+            result[key] = _spell(fields.get(key), before, after, encode)
     return {key: result[key] for key in [*fields, *names] if key in result}
 
 
-def _spell(authored: Any, before: Any, after: Any) -> Any:
+def _spell(authored: Any, before: Any, after: Any, encode: Encode) -> Any:
     """JSON for ``after``, as near to ``authored`` as its value allows."""
     if isinstance(after, msgspec.Struct) and type(before) is type(after) and isinstance(authored, dict):
-        return restore(authored, before, after)
+        return restore(authored, before, after, encode)
     if isinstance(after, list) and isinstance(before, list) and len(after) == len(before) == len(authored or ()):
-        return [_spell(*items) for items in zip(authored, before, after, strict=True)]
-    return authored if authored is not None and before == after else msgspec.to_builtins(after)
+        return [_spell(*items, encode) for items in zip(authored, before, after, strict=True)]
+    return authored if authored is not None and before == after else encode(after)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ...ir import codes
 from ...ir.capabilities import Capabilities
 from ...ir.errors import quoted
+from ...ir.geometry import stage_of
 from ...ir.report import ConversionReport
 from ...ir.rig import Rig
 from .options import LoweringOptions, Plane, Pose
@@ -43,4 +44,7 @@ def lower(
         report.add(codes.NAME_ADDED, "name", f"The rig has no name; it is called {quoted(options.name)}.")
         rig = replace(rig, name=options.name)
     rig = drop_parts(rig, format_id, capabilities, report)
+    if capabilities.must_have_stage and rig.stage is None and format_id not in rig.native:
+        report.add(codes.STAGE_ADDED, "stage", "The bounding box is that of the setup pose.")
+        rig = replace(rig, stage=stage_of(rig))
     return drop_foreign_natives(rig, format_id, report)

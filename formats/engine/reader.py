@@ -96,7 +96,7 @@ def _read_bone(bone: Bone, name: str, index: int, fields: dict[str, Any]) -> Rig
     )
 
 
-def rest_of(bone: Bone) -> tuple[str, Transform]:
+def rest_of(bone: Bone) -> tuple[str, Bone | Transform]:
     """The name under which a bone's rest transform stands, empty for the bone itself, and the transform.
 
     The first of :data:`~rigconv.formats.engine.structs.NESTED` that is there counts.

@@ -24,12 +24,15 @@ class Transform(msgspec.Struct, kw_only=True):
     scale: Vector | UnsetType = UNSET
 
 
-class Bone(Transform, kw_only=True):
+class Bone(msgspec.Struct, kw_only=True):
     """One bone. The rest transform stands on the bone itself or under one of three names."""
 
     name: str
     parent: int
     node: int | UnsetType = UNSET
+    translation: Vector | UnsetType = UNSET
+    rotation: Quaternion | UnsetType = UNSET
+    scale: Vector | UnsetType = UNSET
     rest: Transform | UnsetType = UNSET
     local: Transform | UnsetType = UNSET
     transform: Transform | UnsetType = UNSET

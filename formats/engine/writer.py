@@ -106,7 +106,7 @@ def _rests(skeleton: Skeleton, was: list[Bone]) -> list[Transform | None]:
     rows = zip(
         moved.tolist(),
         (translation + 0.0).tolist(),
-        quaternion_from_rotation(rotation).tolist(),
+        (quaternion_from_rotation(rotation) + 0.0).tolist(),
         scale.tolist(),
         strict=True,
     )

@@ -24,7 +24,8 @@ def shortest(values: np.ndarray) -> np.ndarray:
         if not len(open_places):
             break
         candidates = _rounded(single.ravel()[open_places], digits)
-        fits = candidates.astype(np.float32) == single.ravel()[open_places].astype(np.float32)
+        with np.errstate(over="ignore"):  # the largest numbers, rounded up, are none any more
+            fits = candidates.astype(np.float32) == single.ravel()[open_places].astype(np.float32)
         result.ravel()[open_places[fits]] = candidates[fits]
         open_places = open_places[~fits]
     return result

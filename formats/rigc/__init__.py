@@ -17,6 +17,7 @@ CAPABILITIES = Capabilities(
     bone_order=BoneOrder.PARENT_FIRST,
     bind=False,
     must_be_named=True,
+    must_have_stage=True,
     bone_fields=frozenset({"length", "skin_required", "color", "icon"}),
     parts=frozenset({"name", "stage", "skins", "constraints", "invariants"}),
     slots=SlotKind.ANY,

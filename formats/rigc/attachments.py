@@ -16,7 +16,7 @@ from ...ir.rig import Attachment, Mesh, MeshAttachment, NativeAttachment, Region
 from ..json_text import convert
 from .generators import check_generator
 from .structs import RigMeshAttachment, RigMeshBinding, RigRegionAttachment
-from .values import color_from_hex, given, stated_color, tidy
+from .values import color_from_hex, given, stated_color, tidy, to_builtins
 
 FORMAT = "rigc"
 
@@ -240,10 +240,10 @@ def write_attachment(attachment: Attachment, slot_bone: str, bones: list[str]) -
     fields = fields_of(attachment.native, FORMAT)
     if isinstance(attachment, RegionAttachment):
         was_region = msgspec.convert(fields, RigRegionAttachment)
-        return restore(fields, was_region, _region(attachment, was_region))
+        return restore(fields, was_region, _region(attachment, was_region), to_builtins)
     if isinstance(attachment, MeshAttachment):
         was_mesh = msgspec.convert(fields, RigMeshAttachment)
-        return restore(fields, was_mesh, _mesh(attachment, was_mesh, slot_bone, bones))
+        return restore(fields, was_mesh, _mesh(attachment, was_mesh, slot_bone, bones), to_builtins)
     return fields
 
 

@@ -35,7 +35,7 @@ from .structs import (
     RigTransformProperty,
     RigTransformTarget,
 )
-from .values import canonical, tidy
+from .values import canonical, tidy, to_builtins
 
 FORMAT = "rigc"
 
@@ -212,13 +212,13 @@ def write_constraint(constraint: Constraint) -> dict[str, Any]:
     fields = fields_of(constraint.native, FORMAT)
     if isinstance(constraint, IkConstraint):
         was_ik = _was(fields, RigIkConstraint, constraint.name)
-        return restore(fields, was_ik, _ik(constraint, was_ik))
+        return restore(fields, was_ik, _ik(constraint, was_ik), to_builtins)
     if isinstance(constraint, TransformConstraint):
         was_transform = _was(fields, RigTransformConstraint, constraint.name)
-        return restore(fields, was_transform, _transform(constraint, was_transform))
+        return restore(fields, was_transform, _transform(constraint, was_transform), to_builtins)
     if isinstance(constraint, PhysicsConstraint):
         was_physics = _was(fields, RigPhysicsConstraint, constraint.name)
-        return restore(fields, was_physics, _physics(constraint, was_physics))
+        return restore(fields, was_physics, _physics(constraint, was_physics), to_builtins)
     return fields
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
@@ -14,8 +15,8 @@ from ...ir.errors import quoted
 Color = tuple[float, float, float, float]
 
 _HEX = re.compile(r"[0-9a-fA-F]{6}(?:[0-9a-fA-F]{2})?")
-_DIGITS = 15
-"""Significant digits of a number that no author wrote: as many as a float64 surely holds."""
+_DIGITS = 14
+"""Significant digits of a number that no author wrote: what trigonometry leaves of a float64."""
 
 
 def given(value: Any, default: Any) -> Any:
@@ -76,11 +77,31 @@ def tidy(values: np.ndarray, size: np.ndarray | float) -> list[float | int]:
         size: Magnitude beside which a value may be rounding noise; below 1e-14 of it a value is taken for zero.
 
     Returns:
-        Rounded to 15 significant digits, whole numbers as ints.
+        Rounded to 14 significant digits, whole numbers as ints.
     """
     quiet = np.where(np.abs(values) <= 1e-14 * np.asarray(size), 0.0, values)
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = np.floor(np.log10(np.abs(quiet)))
     exponent = np.where(np.isfinite(exponent), exponent, 0)
     rounded = [round(value, _DIGITS - 1 - int(power)) for value, power in zip(quiet.tolist(), exponent, strict=True)]
-    return [int(value) if value == int(value) and abs(value) < 1e15 else value for value in rounded]
+    return [whole(value) for value in rounded]
+
+
+def whole(value: float) -> float | int:
+    """A number as people write it: without a point where it is whole."""
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
+
+
+def to_builtins(value: Any) -> Any:
+    """JSON of a value that no author spelt."""
+    return _whole_numbers(msgspec.to_builtins(value))
+
+
+def _whole_numbers(value: Any) -> Any:
+    if isinstance(value, float):
+        return whole(value)
+    if isinstance(value, list):
+        return [_whole_numbers(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    return value

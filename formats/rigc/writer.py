@@ -22,7 +22,7 @@ from .attachments import write_attachment
 from .constraints import write_constraint
 from .reader import BLEND, FORMAT, SKIN_MEMBERS, local_of
 from .structs import BLEND_MODES, INHERIT_MODES, SPEC, RigBone, RigSkeletonHeader, RigSlot
-from .values import canonical, is_read_by_runtime, stated_color, tidy
+from .values import canonical, is_read_by_runtime, stated_color, tidy, to_builtins
 
 _SECTIONS = ("spec", "name", "skeleton", "bones", "slots", "skins", "constraints")
 _BLEND_NAMES = {mode: name for name, mode in BLEND.items()}
@@ -65,7 +65,10 @@ def _bones(rig: Rig) -> list[dict[str, Any]]:
     ]
     poses = _poses(rig, was)
     rows = zip(skeleton.bones, skeleton.parent_names, authored, was, poses, strict=True)
-    return [restore(fields, before, _bone(bone, parent, before, pose)) for bone, parent, fields, before, pose in rows]
+    return [
+        restore(fields, before, _bone(bone, parent, before, pose), to_builtins)
+        for bone, parent, fields, before, pose in rows
+    ]
 
 
 def _poses(rig: Rig, was: list[RigBone]) -> list[dict[str, Any] | None]:
@@ -144,7 +147,7 @@ def _stage(stage: Stage) -> dict[str, Any]:
         "images": stage.images,
     }
     now = RigSkeletonHeader(**{name: _declared(getattr(was, name), value) for name, value in values.items()})
-    return restore(fields, was, now)
+    return restore(fields, was, now, to_builtins)
 
 
 def _declared(was: Any, value: Any) -> Any:
@@ -166,7 +169,7 @@ def _slot(slot: Slot) -> dict[str, Any]:
         dark=UNSET if slot.dark is None else stated_color(was.dark, slot.dark),
         blend=was.blend if same_blend else blend,
     )
-    return restore(fields, was, now)
+    return restore(fields, was, now, to_builtins)
 
 
 def _skin(skin: Skin, rig: Rig) -> dict[str, Any]:
