@@ -83,7 +83,9 @@ def restore(
     Returns:
         The object to write: authored values where ``was`` and ``now`` agree, in the authored order, then new fields.
     """
-    if fields and now == was:
+    if not fields:
+        return dict(encode(now))
+    if now == was:
         return fields
     names = dict(zip(now.__struct_encode_fields__, now.__struct_fields__, strict=True))
     result = {key: value for key, value in fields.items() if key not in names}
