@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import convert, read, write
-    from .converters.convert import ConvertOptions
     from .converters.lowering import LoweringOptions, Plane, Pose
+    from .converters.saving import ConvertOptions
     from .ir.capabilities import Carry
     from .ir.errors import (
         ConversionError,
@@ -53,7 +53,7 @@ __all__ = [
 
 _HOMES = {
     "api": ("convert", "read", "write"),
-    "converters.convert": ("ConvertOptions",),
+    "converters.saving": ("ConvertOptions",),
     "converters.lowering": ("LoweringOptions", "Plane", "Pose"),
     "ir.capabilities": ("Carry",),
     "ir.exchange": ("ReadOptions",),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 
-from .converters.convert import ConvertOptions, convert_file, read_rig, write_rig
+from .converters.convert import convert_file
+from .converters.loading import read_rig
 from .converters.registry import find, load
+from .converters.saving import ConvertOptions, write_rig
 from .converters.sniff import of_output
 from .ir.exchange import ReadOptions
 from .ir.report import ConversionReport

@@ -10,7 +10,7 @@ import msgspec
 from ..ir.geometry import triangles_of, world_vertices
 from ..ir.pose import world_matrices
 from ..ir.rig import Animation, Param, Rig, Texture
-from .convert import Loaded
+from .loading import Loaded
 
 
 def describe(loaded: Loaded, with_world: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from rigconv import FormatError
-from rigconv.converters.convert import Loaded, refuse_problems
+from rigconv.converters.loading import Loaded, refuse_problems
 from rigconv.converters.registry import find
 from support import dumped, read_bytes, rigc_document, write_bytes
 

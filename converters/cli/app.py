@@ -12,8 +12,8 @@ from ...ir.capabilities import Carry
 from ...ir.errors import UsageError, quoted
 from ...ir.exchange import ReadOptions
 from .. import files
-from ..convert import ConvertOptions
 from ..lowering import LoweringOptions, Plane, Pose
+from ..saving import ConvertOptions
 from . import COMMANDS, OK, USAGE, commands
 
 _ROOT_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")

@@ -11,8 +11,10 @@ import msgspec
 from ...ir.errors import UsageError
 from ...ir.exchange import ReadOptions
 from .. import files
-from ..convert import Conversion, ConvertOptions, convert_file, load_file
+from ..convert import Conversion, convert_file
+from ..loading import load_file
 from ..registry import find, third_parties
+from ..saving import ConvertOptions
 from . import BAD_INPUT, OK
 from .text import print_formats, print_info, print_summary, print_validations
 

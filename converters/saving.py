@@ -1,0 +1,176 @@
+"""Writing rigs: making them fit, deciding what is carried and how, and putting whole files in place."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..formats import Declaration
+from ..ir.capabilities import Carry
+from ..ir.carry import pack
+from ..ir.edit import scaled
+from ..ir.errors import LossError, UsageError, quoted
+from ..ir.exchange import Buffers, Carried, ReadOptions, Writing
+from ..ir.native import Natives
+from ..ir.report import ConversionReport
+from ..ir.rig import Rig
+from . import files, sniff
+from .loading import sidecar_path
+from .lowering import LoweringOptions, lower
+from .registry import Format
+
+
+class ConvertOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What a conversion may be told.
+
+    Attributes:
+        read: For the reader.
+        lowering: For making the rig fit.
+        carry: How what the target cannot say travels; None takes the target's default.
+        scale: Factor on all lengths.
+        strict: Refuse to write anything but an exact conversion.
+        force: Replace a file of another kind.
+    """
+
+    read: ReadOptions = ReadOptions()
+    lowering: LoweringOptions = LoweringOptions()
+    carry: Carry | None = None
+    scale: float = 1.0
+    strict: bool = False
+    force: bool = False
+
+
+def write_rig(
+    rig: Rig, name: str, target: Format, options: ConvertOptions, report: ConversionReport, source: str | None = None
+) -> None:
+    """Write a rig to a file.
+
+    Args:
+        rig: The rig.
+        name: A path, or ``-``.
+        target: The format.
+        options: How.
+        report: Takes every departure.
+        source: Id of the format that the rig was read from, if any.
+
+    Raises:
+        LossError: ``strict`` is set, and something would be lost.
+        UsageError: The output may not be replaced.
+    """
+    path = None if name == files.STANDARD else _output_path(name, target)
+    if path is not None:
+        _check_replaceable(path, target.declaration, options.force)
+    if options.scale != 1.0:
+        rig = scaled(rig, _checked_scale(options.scale))
+    choices = options.lowering if rig.name else replace(options.lowering, name=_stem(name, target))
+    fitted = lower(rig, target.id, target.capabilities, choices, report)
+    mode = _carry_mode(rig, target, options, path, source)
+    carried = None if mode is Carry.NONE else Carried(rig, msgspec.to_builtins(choices))
+    writing = Writing(report=report, carried=carried if mode is Carry.EMBED else None)
+    buffers = target.write(fitted, writing)
+    report.carried = carried is not None
+    if options.strict and report.losses:
+        raise LossError(f"{name}: nothing was written: {_losses(report)}")
+    if path is None:
+        files.write_standard(buffers)
+        return
+    _write_files(path, buffers, carried if mode is Carry.SIDECAR else None, target)
+
+
+def _check_replaceable(path: Path, kind: Declaration, force: bool) -> None:
+    """Refuse to replace a file of another kind, unless forced.
+
+    Raises:
+        UsageError: Something else is there.
+    """
+    if path.is_dir():
+        raise UsageError(f"{quoted(str(path))} is a folder")
+    if force or not path.exists():
+        return
+    with files.file_errors(str(path)), path.open("rb") as file:
+        head = file.read(sniff.HEAD_BYTES)
+    found = sniff.recognise(head)
+    if head and (found is None or found.id != kind.id):
+        what = f"is {found.id}" if found else "is no rig"
+        raise UsageError(f"{quoted(str(path))} exists and {what}, not {kind.id}; --force replaces it")
+
+
+def _write_files(path: Path, buffers: Buffers, sidecar: Carried | None, target: Format) -> None:
+    folder = target.declaration.folder
+    if folder and path.parent.name.lower().endswith(folder):
+        files.make_folder(path.parent)
+    if sidecar is not None:
+        files.write(sidecar_path(path), [msgspec.json.encode(pack(sidecar))])
+    elif _is_carry(sidecar_path(path)):
+        files.remove([sidecar_path(path)])
+    files.write(path, buffers)
+
+
+def _is_carry(path: Path) -> bool:
+    """Whether an old carry lies beside an output; it would be taken for that of the new one."""
+    if not path.is_file():
+        return False
+    with files.file_errors(str(path)), path.open("rb") as file:
+        return b'"rigconv-carry/' in file.read(64)
+
+
+def _output_path(name: str, target: Format) -> Path:
+    path = Path(name)
+    folder = target.declaration.folder
+    if folder and (path.name.lower().endswith(folder) or path.is_dir()):
+        return path / target.declaration.names[0]
+    return path
+
+
+def _carry_mode(rig: Rig, target: Format, options: ConvertOptions, path: Path | None, source: str | None) -> Carry:
+    mode = target.capabilities.carry if options.carry is None else options.carry
+    if target.capabilities.everything or not _needs_carry(rig, target.id, source):
+        return Carry.NONE
+    if mode is Carry.EMBED and target.capabilities.carry is not Carry.EMBED:
+        raise UsageError(f"{target.id} cannot embed carried data; --carry sidecar puts it beside the file")
+    return Carry.NONE if mode is Carry.SIDECAR and path is None else mode
+
+
+def _needs_carry(rig: Rig, target: str, source: str | None) -> bool:
+    """Whether the target says less than the rig: it was authored elsewhere, or says what only others know."""
+    return (rig.origin or source) != target or any(_foreign_words(natives, target) for natives in _all_natives(rig))
+
+
+def _foreign_words(natives: Natives, target: str) -> bool:
+    return any(native.unmapped for format_id, native in natives.items() if format_id != target)
+
+
+def _all_natives(rig: Rig) -> list[Natives]:
+    """The native records of a rig and of everything in it."""
+    attachments = [item for skin in rig.skins for items in skin.attachments.values() for item in items.values()]
+    parts = [binding for param in rig.params for binding in param.bindings]
+    lanes = [lane for animation in rig.animations for lane in animation.lanes]
+    records: list[Any] = [rig, *rig.skeleton.bones, *rig.slots, *rig.skins, *attachments, *rig.constraints]
+    records += [*rig.params, *parts, *rig.animations, *lanes, *rig.textures, *([rig.stage] if rig.stage else [])]
+    return [record.native for record in records]
+
+
+def _checked_scale(scale: float) -> float:
+    if not (math.isfinite(scale) and scale != 0):
+        raise UsageError(f"the scale is {scale}; it must be a number other than zero")
+    return scale
+
+
+def _stem(name: str, target: Format) -> str:
+    """A rig's name, from that of its file."""
+    base = "rig" if name == files.STANDARD else Path(name).name
+    for suffix in target.declaration.suffixes:
+        base = base[: -len(suffix)] if base.lower().endswith(suffix) and len(base) > len(suffix) else base
+    return base
+
+
+def _losses(report: ConversionReport) -> str:
+    counts: dict[str, int] = {}
+    for entry in report.losses:
+        counts[entry.code] = counts.get(entry.code, 0) + 1
+    listed = ", ".join(f"{code} x {count}" if count > 1 else code for code, count in sorted(counts.items()))
+    return f"{len(report.losses)} things would be lost ({listed})"
