@@ -14,6 +14,7 @@ from ..ir.exchange import ANYTHING, NOTHING, Carried, Problem, Reading, ReadOpti
 from ..ir.report import ConversionReport
 from ..ir.rig import Rig
 from . import files, sniff
+from .images import image_folder, measured
 from .lowering import LoweringOptions, lower
 from .registry import Format, find
 
@@ -49,7 +50,7 @@ def load_file(name: str, format_id: str | None = None, options: ReadOptions = Re
     source = files.read(name)
     found = find(format_id) if format_id else sniff.format_of(source, name)
     reading = Reading(source=source, options=options)
-    rig = found.read(reading)
+    rig = measured(found.read(reading), image_folder(name, reading.images, options.images))
     carried = reading.carried or _sidecar(name, reading)
     if carried is not None:
         rig = _restored(rig, carried, found, reading.report)

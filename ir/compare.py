@@ -1,7 +1,7 @@
 """Telling two rigs apart, element by element.
 
 Native records do not count, apart from the fields that no neutral value holds: two rigs are the same when they say
-the same, however it was spelt.
+the same, however it was spelt. Nor do sizes of images, which files beside a rig tell and not the rig.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _SMALL_TRANSLATION = 1e-3
 
 _PALETTE = ("bones", "influence_bones")
 """Fields of a mesh that only together say something: which bone each influence is of."""
+
+
+_MEASURED = ("image_size",)
+"""Fields that files beside a rig tell."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -86,7 +90,8 @@ def value_differences(path: str, before: Any, after: Any, tolerance: float) -> I
 
 
 def _record_differences(path: str, before: Any, after: Any, tolerance: float) -> Iterator[Difference]:
-    names = [name for name in before.__struct_fields__ if not (isinstance(before, Mesh) and name in _PALETTE)]
+    passed_over = _PALETTE if isinstance(before, Mesh) else _MEASURED
+    names = [name for name in before.__struct_fields__ if name not in passed_over]
     if isinstance(before, Mesh):
         yield from value_differences(f"{path}.bones", before.influence_names, after.influence_names, tolerance)
     for name in names:

@@ -72,9 +72,11 @@ class ReadOptions(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         manifest: A cut manifest, for rigs that take positions from one.
+        images: The folder of the rig's images, where it is not the one that the rig states.
     """
 
     manifest: Source | None = None
+    images: str | None = None
 
 
 class Reading(msgspec.Struct, eq=False):
@@ -86,6 +88,7 @@ class Reading(msgspec.Struct, eq=False):
         report: Takes an entry for everything that was read otherwise than it stands.
         problems: Takes the rules that the file breaks and that did not stop the reader.
         carried: Set where the file bears a carry.
+        images: Set where the file says in which folder its images lie, relative to itself.
     """
 
     source: Source
@@ -93,6 +96,7 @@ class Reading(msgspec.Struct, eq=False):
     report: ConversionReport = msgspec.field(default_factory=ConversionReport)
     problems: list[Problem] = []
     carried: Carried | None = None
+    images: str | None = None
 
     @property
     def file(self) -> str:

@@ -41,9 +41,12 @@ def region_corners(region: RegionAttachment) -> np.ndarray | None:
 
     None where the size is not known. Source: specs/spine-facts.md §4.
     """
-    if region.width is None or region.height is None:
+    measured = region.image_size or (None, None)
+    width = measured[0] if region.width is None else region.width
+    height = measured[1] if region.height is None else region.height
+    if width is None or height is None:
         return None
-    half = np.array([region.width * region.scale_x, region.height * region.scale_y]) / 2
+    half = np.array([width * region.scale_x, height * region.scale_y]) / 2
     corners = half * [[-1, -1], [-1, 1], [1, 1], [1, -1]]
     cosine, sine = np.cos(region.rotation), np.sin(region.rotation)
     return np.asarray(corners @ np.array([[cosine, sine], [-sine, cosine]]) + [region.x, region.y])

@@ -245,6 +245,7 @@ class RegionAttachment(Record, kw_only=True, tag_field="type", tag="region"):
         rotation: Radians, counter-clockwise.
         scale_x, scale_y: Scale of the rectangle.
         width, height: Size before scaling, in length units; None where only the image tells.
+        image_size: Width and height of the image in pixels, where it was measured.
         color: Red, green, blue, alpha in 0..1.
     """
 
@@ -257,6 +258,7 @@ class RegionAttachment(Record, kw_only=True, tag_field="type", tag="region"):
     scale_y: float = 1.0
     width: float | None = None
     height: float | None = None
+    image_size: tuple[int, int] | None = None
     color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
 
 
@@ -267,6 +269,7 @@ class MeshAttachment(Record, kw_only=True, tag_field="type", tag="mesh"):
         mesh: Its geometry; None where a generator that has not been run describes it, or where there is none.
         path, image: As for a region.
         width, height: Size of the image, in length units.
+        image_size: As for a region.
         color: Red, green, blue, alpha in 0..1.
         generator: Declaration of the builder that makes the geometry, as authored.
         textures: Indices into the rig's textures for albedo, emissive and bump; -1 for none.
@@ -279,6 +282,7 @@ class MeshAttachment(Record, kw_only=True, tag_field="type", tag="mesh"):
     image: str | None = None
     width: float | None = None
     height: float | None = None
+    image_size: tuple[int, int] | None = None
     color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
     generator: dict[str, Any] | None = None
     textures: tuple[int, int, int] = (-1, -1, -1)

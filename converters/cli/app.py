@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
@@ -59,6 +60,10 @@ ManifestOption = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--manifest", metavar="FILE", help="Cut manifest that places the bones of a rig spec."),
 ]
+ImagesOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--images", metavar="DIR", help="Folder of the images, where the rig's own does not hold."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="A file, a NAME.rig folder, or - for stdin.")]
 
@@ -99,6 +104,7 @@ def convert(
     scale: Annotated[float, typer.Option("--scale", help="Factor on all lengths.")] = 1.0,
     plane: Annotated[Plane, typer.Option("--plane", help="Where to project rigs that stand in space.")] = Plane.XY,
     pose: Annotated[Pose, typer.Option("--pose", help="Which pose to take where there is one.")] = Pose.REST,
+    images: ImagesOption = None,
     manifest: ManifestOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file of another kind.")] = False,
 ) -> int:
@@ -106,7 +112,7 @@ def convert(
     if no_carry and carry not in (None, Carry.NONE):
         raise UsageError("--no-carry and --carry contradict each other")
     options = ConvertOptions(
-        read=_read_options(manifest),
+        read=_read_options(manifest, images),
         lowering=LoweringOptions(plane=plane, pose=pose),
         carry=Carry.NONE if no_carry else carry,
         scale=scale,
@@ -116,8 +122,10 @@ def convert(
     return commands.convert(input_name, output_name, source, target, options, report)
 
 
-def _read_options(manifest: str | None) -> ReadOptions:
-    return ReadOptions(manifest=files.read(manifest) if manifest else None)
+def _read_options(manifest: str | None, images: str | None = None) -> ReadOptions:
+    if images is not None and not Path(images).is_dir():
+        raise UsageError(f"--images {quoted(images)} is no folder")
+    return ReadOptions(manifest=files.read(manifest) if manifest else None, images=images)
 
 
 @app.command()
@@ -136,10 +144,11 @@ def info(
     as_json: JsonOption = False,
     world: Annotated[bool, typer.Option("--world", help="Tell world matrices and vertices, too.")] = False,
     source: FromOption = None,
+    images: ImagesOption = None,
     manifest: ManifestOption = None,
 ) -> int:
     """Show what is in a file."""
-    return commands.info(path, as_json, world, source, _read_options(manifest))
+    return commands.info(path, as_json, world, source, _read_options(manifest, images))
 
 
 @app.command()

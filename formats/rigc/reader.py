@@ -66,6 +66,7 @@ def read(reading: Reading) -> Rig:
     document = decode(reading.source.data, reading.file)
     check_envelope(document, reading.file)
     spec = convert(document, RigSpec, reading.file)
+    reading.images = given(spec.images, None)
     skeleton = _read_skeleton(spec, document["bones"], reading)
     names = skeleton.names
     slots = [_read_slot(slot, fields, reading) for slot, fields in zip(spec.slots, document["slots"], strict=True)]
