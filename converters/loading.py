@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from ..ir import codes
@@ -60,19 +58,20 @@ def load_file(name: str, format_id: str | None = None, options: ReadOptions = Re
 def _sidecar(name: str, reading: Reading) -> Carried | None:
     if name == files.STANDARD:
         return None
-    path = sidecar_path(files.member(Path(name)))
-    if not path.is_file():
+    sidecar = sidecar_of(files.member(name))
+    if not files.is_file(sidecar):
         return None
     try:
-        return unpack(msgspec.json.decode(files.read(str(path)).data))
+        return unpack(msgspec.json.decode(files.read(sidecar).data))
     except (DocumentError, msgspec.DecodeError) as error:
-        reading.report.add(codes.CARRY_DROPPED, "", f"{path.name} cannot be read: {error}.")
+        reading.report.add(codes.CARRY_DROPPED, "", f"{files.base(sidecar)} cannot be read: {error}.")
         return None
 
 
-def sidecar_path(path: Path) -> Path:
+def sidecar_of(name: str) -> str:
     """Where the carry of a file lies that cannot embed it."""
-    return path.with_name(path.name + SIDECAR_SUFFIX)
+    outer, chain, inner = name.partition("::")
+    return outer + SIDECAR_SUFFIX + chain + inner
 
 
 def _restored(host: Rig, carried: Carried, host_format: Format, report: ConversionReport) -> Rig:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,7 +18,7 @@ from ..ir.native import Natives
 from ..ir.report import ConversionReport
 from ..ir.rig import Rig
 from . import files, sniff
-from .loading import sidecar_path
+from .loading import sidecar_of
 from .lowering import LoweringOptions, lower
 from .registry import Format
 
@@ -61,8 +60,8 @@ def write_rig(
         LossError: ``strict`` is set, and something would be lost.
         UsageError: The output may not be replaced.
     """
-    path = None if name == files.STANDARD else _output_path(name, target)
-    if path is not None:
+    path = name if name == files.STANDARD else _output_path(name, target)
+    if path != files.STANDARD:
         _check_replaceable(path, target.declaration, options.force)
     if options.scale != 1.0:
         rig = scaled(rig, _checked_scale(options.scale))
@@ -75,64 +74,59 @@ def write_rig(
     report.carried = carried is not None
     if options.strict and report.losses:
         raise LossError(f"{name}: nothing was written: {_losses(report)}")
-    if path is None:
+    if path == files.STANDARD:
         files.write_standard(buffers)
         return
     _write_files(path, buffers, carried if mode is Carry.SIDECAR else None, target)
 
 
-def _check_replaceable(path: Path, kind: Declaration, force: bool) -> None:
+def _check_replaceable(path: str, kind: Declaration, force: bool) -> None:
     """Refuse to replace a file of another kind, unless forced.
 
     Raises:
         UsageError: Something else is there.
     """
-    if path.is_dir():
-        raise UsageError(f"{quoted(str(path))} is a folder")
-    if force or not path.exists():
+    if files.is_folder(path):
+        raise UsageError(f"{quoted(path)} is a folder")
+    if force or not files.is_file(path):
         return
-    with files.file_errors(str(path)), path.open("rb") as file:
-        head = file.read(sniff.HEAD_BYTES)
+    head = files.head(path, sniff.HEAD_BYTES)
     found = sniff.recognise(head)
     if head and (found is None or found.id != kind.id):
         what = f"is {found.id}" if found else "is no rig"
-        raise UsageError(f"{quoted(str(path))} exists and {what}, not {kind.id}; --force replaces it")
+        raise UsageError(f"{quoted(path)} exists and {what}, not {kind.id}; --force replaces it")
 
 
-def _write_files(path: Path, buffers: Buffers, sidecar: Carried | None, target: Format) -> None:
-    folder = target.declaration.folder
-    if folder and path.parent.name.lower().endswith(folder):
-        files.make_folder(path.parent)
-    if sidecar is not None:
-        files.write(sidecar_path(path), [msgspec.json.encode(pack(sidecar))])
-    elif _is_carry(sidecar_path(path)):
-        files.remove([sidecar_path(path)])
+def _write_files(path: str, buffers: Buffers, carried: Carried | None, target: Format) -> None:
+    folder, sidecar = target.declaration.folder, sidecar_of(path)
+    if folder and files.base(files.parent(path)).lower().endswith(folder):
+        files.make_folders(files.parent(path))
+    if carried is not None:
+        files.write(sidecar, [msgspec.json.encode(pack(carried))])
+    elif _is_carry(sidecar):
+        files.remove(sidecar)
     files.write(path, buffers)
 
 
-def _is_carry(path: Path) -> bool:
+def _is_carry(name: str) -> bool:
     """Whether an old carry lies beside an output; it would be taken for that of the new one."""
-    if not path.is_file():
-        return False
-    with files.file_errors(str(path)), path.open("rb") as file:
-        return b'"rigconv-carry/' in file.read(64)
+    return files.is_file(name) and b'"rigconv-carry/' in files.head(name, 64)
 
 
-def _output_path(name: str, target: Format) -> Path:
-    path = Path(name)
+def _output_path(name: str, target: Format) -> str:
     folder = target.declaration.folder
-    if folder and (path.name.lower().endswith(folder) or path.is_dir()):
-        return path / target.declaration.names[0]
-    return path
+    if folder and (files.base(name).lower().endswith(folder) or files.is_folder(name)):
+        return files.join(name, target.declaration.names[0])
+    return name
 
 
-def _carry_mode(rig: Rig, target: Format, options: ConvertOptions, path: Path | None, source: str | None) -> Carry:
+def _carry_mode(rig: Rig, target: Format, options: ConvertOptions, path: str, source: str | None) -> Carry:
     mode = target.capabilities.carry if options.carry is None else options.carry
     if target.capabilities.everything or not _needs_carry(rig, target.id, source):
         return Carry.NONE
     if mode is Carry.EMBED and target.capabilities.carry is not Carry.EMBED:
         raise UsageError(f"{target.id} cannot embed carried data; --carry sidecar puts it beside the file")
-    return Carry.NONE if mode is Carry.SIDECAR and path is None else mode
+    return Carry.NONE if mode is Carry.SIDECAR and path == files.STANDARD else mode
 
 
 def _needs_carry(rig: Rig, target: str, source: str | None) -> bool:
@@ -162,7 +156,7 @@ def _checked_scale(scale: float) -> float:
 
 def _stem(name: str, target: Format) -> str:
     """A rig's name, from that of its file."""
-    base = "rig" if name == files.STANDARD else Path(name).name
+    base = "rig" if name == files.STANDARD else files.base(name)
     for suffix in target.declaration.suffixes:
         base = base[: -len(suffix)] if base.lower().endswith(suffix) and len(base) > len(suffix) else base
     return base

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from ..formats import Declaration, Mark
 from ..formats.json_text import Path as KeyPath
@@ -18,7 +18,7 @@ HEAD_BYTES = 1 << 16
 
 def format_of(source: Source, name: str) -> Format:
     """The format of a file that was read under a name."""
-    return load(of_content(source.data, str(files.member(Path(name)))))
+    return load(of_content(source.data, files.member(name)))
 
 
 def of_content(data: bytes | memoryview, name: str) -> Declaration:

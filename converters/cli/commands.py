@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,7 +46,7 @@ def _write_report(conversion: Conversion, name: str) -> None:
     if name == files.STANDARD:
         files.write_standard([text])
     else:
-        files.write(Path(name), [text])
+        files.write(name, [text])
 
 
 def _report_value(conversion: Conversion) -> dict[str, Any]:
