@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 
-COMMANDS = ("convert", "validate", "info", "formats", "schema")
+COMMANDS = ("convert", "validate", "info", "config", "formats", "schema")
 """Words that are commands where a command may stand; ``./validate`` is a file."""
 
 OK, BAD_INPUT, USAGE, LOSS, BATCH_FAILED = 0, 1, 2, 3, 4

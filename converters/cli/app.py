@@ -11,10 +11,8 @@ from typer.core import TyperGroup
 
 from ...ir.capabilities import Carry
 from ...ir.errors import UsageError, quoted
-from ...ir.exchange import ReadOptions
-from .. import files
-from ..lowering import LoweringOptions, Plane, Pose
-from ..saving import ConvertOptions
+from ..config import Settings
+from ..lowering import Plane, Pose
 from . import COMMANDS, OK, USAGE, commands
 
 _ROOT_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
@@ -56,13 +54,42 @@ app = typer.Typer(
 # typer evaluates these at run time and has no other way to say that an option may be absent.
 FromOption = Annotated[Optional[str], typer.Option("--from", metavar="FORMAT", help="Format of the input.")]  # noqa: UP045
 ToOption = Annotated[Optional[str], typer.Option("--to", metavar="FORMAT", help="Format of the output.")]  # noqa: UP045
-ManifestOption = Annotated[
+StrictOption = Annotated[
+    Optional[bool],  # noqa: UP045
+    typer.Option("--strict/--no-strict", help="Write nothing unless the conversion is exact."),
+]
+ReportOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--manifest", metavar="FILE", help="Cut manifest that places the bones of a rig spec."),
+    typer.Option("--report", metavar="FILE", help="Write the report as JSON; - for stdout."),
+]
+CarryOption = Annotated[
+    Optional[Carry],  # noqa: UP045
+    typer.Option("--carry", help="How what the target cannot say travels.", show_default="by format"),
+]
+NoCarryOption = Annotated[bool, typer.Option("--no-carry", help="The same as --carry none.")]
+ScaleOption = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option("--scale", help="Factor on all lengths.", show_default="1"),
+]
+PlaneOption = Annotated[
+    Optional[Plane],  # noqa: UP045
+    typer.Option("--plane", help="Where to project rigs that stand in space.", show_default="xy"),
+]
+PoseOption = Annotated[
+    Optional[Pose],  # noqa: UP045
+    typer.Option("--pose", help="Which pose to take where there is one.", show_default="rest"),
 ]
 ImagesOption = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--images", metavar="DIR", help="Folder of the images, where the rig's own does not hold."),
+]
+ManifestOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--manifest", metavar="FILE", help="Cut manifest that places the bones of a rig spec."),
+]
+ForceOption = Annotated[
+    Optional[bool],  # noqa: UP045
+    typer.Option("--force/--no-force", help="Replace a file of another kind."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="A file, a NAME.rig folder, or - for stdin.")]
@@ -91,41 +118,45 @@ def convert(
     output_name: Annotated[str, typer.Argument(metavar="OUTPUT", help="A file, a NAME.rig folder, or - for stdout.")],
     source: FromOption = None,
     target: ToOption = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Write nothing unless the conversion is exact.")] = False,
-    report: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--report", metavar="FILE", help="Write the report as JSON; - for stdout."),
-    ] = None,
-    carry: Annotated[
-        Optional[Carry],  # noqa: UP045
-        typer.Option("--carry", help="How what the target cannot say travels.", show_default="by format"),
-    ] = None,
-    no_carry: Annotated[bool, typer.Option("--no-carry", help="The same as --carry none.")] = False,
-    scale: Annotated[float, typer.Option("--scale", help="Factor on all lengths.")] = 1.0,
-    plane: Annotated[Plane, typer.Option("--plane", help="Where to project rigs that stand in space.")] = Plane.XY,
-    pose: Annotated[Pose, typer.Option("--pose", help="Which pose to take where there is one.")] = Pose.REST,
+    strict: StrictOption = None,
+    report: ReportOption = None,
+    carry: CarryOption = None,
+    no_carry: NoCarryOption = False,
+    scale: ScaleOption = None,
+    plane: PlaneOption = None,
+    pose: PoseOption = None,
     images: ImagesOption = None,
     manifest: ManifestOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file of another kind.")] = False,
+    force: ForceOption = None,
 ) -> int:
     """Convert a file; the word convert may be left out."""
-    if no_carry and carry not in (None, Carry.NONE):
-        raise UsageError("--no-carry and --carry contradict each other")
-    options = ConvertOptions(
-        read=_read_options(manifest, images),
-        lowering=LoweringOptions(plane=plane, pose=pose),
-        carry=Carry.NONE if no_carry else carry,
-        scale=scale,
+    stated = _stated(
+        source=source,
+        target=target,
         strict=strict,
+        carry=_carry(carry, no_carry),
+        scale=scale,
+        plane=plane,
+        pose=pose,
+        images=images,
+        manifest=manifest,
         force=force,
     )
-    return commands.convert(input_name, output_name, source, target, options, report)
+    return commands.convert(input_name, output_name, stated, report)
 
 
-def _read_options(manifest: str | None, images: str | None = None) -> ReadOptions:
+def _carry(carry: Carry | None, no_carry: bool) -> Carry | None:
+    if no_carry and carry not in (None, Carry.NONE):
+        raise UsageError("--no-carry and --carry contradict each other")
+    return Carry.NONE if no_carry else carry
+
+
+def _stated(**options: Any) -> Settings:
+    """The options that the command line states."""
+    images = options.get("images")
     if images is not None and not Path(images).is_dir():
         raise UsageError(f"--images {quoted(images)} is no folder")
-    return ReadOptions(manifest=files.read(manifest) if manifest else None, images=images)
+    return Settings(**{name: value for name, value in options.items() if value is not None})
 
 
 @app.command()
@@ -135,7 +166,7 @@ def validate(
     manifest: ManifestOption = None,
 ) -> int:
     """Check files against the rules of their formats; exit status 1 if any is broken."""
-    return commands.validate(paths, as_json, _read_options(manifest))
+    return commands.validate(paths, as_json, _stated(manifest=manifest))
 
 
 @app.command()
@@ -148,7 +179,16 @@ def info(
     manifest: ManifestOption = None,
 ) -> int:
     """Show what is in a file."""
-    return commands.info(path, as_json, world, source, _read_options(manifest, images))
+    return commands.info(path, as_json, world, _stated(source=source, images=images, manifest=manifest))
+
+
+@app.command()
+def config(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="An input.")] = ".",
+    as_json: JsonOption = False,
+) -> int:
+    """Show which settings apply to an input, and why."""
+    return commands.config(path, as_json)
 
 
 @app.command()

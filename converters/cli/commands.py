@@ -8,33 +8,27 @@ from typing import Any
 import msgspec
 
 from ...ir.errors import UsageError
-from ...ir.exchange import ReadOptions
 from .. import files
+from ..config import Settings, convert_options, explain, find_config, given, layers, read_options, settings_of
 from ..convert import Conversion, convert_file
 from ..loading import load_file
 from ..registry import find, third_parties
-from ..saving import ConvertOptions
 from . import BAD_INPUT, OK
-from .text import print_formats, print_info, print_summary, print_validations
+from .text import print_formats, print_info, print_settings, print_summary, print_validations
 
 
 def convert_plainly(input_name: str, output_name: str) -> int:
     """``rigconv IN OUT``."""
-    return convert(input_name, output_name, None, None, ConvertOptions(), None)
+    return convert(input_name, output_name, Settings(), None)
 
 
-def convert(
-    input_name: str,
-    output_name: str,
-    source_id: str | None,
-    target_id: str | None,
-    options: ConvertOptions,
-    report: str | None,
-) -> int:
-    """``rigconv IN OUT`` with options."""
+def convert(input_name: str, output_name: str, stated: Settings, report: str | None) -> int:
+    """``rigconv IN OUT`` with options; the format of one output is told by its name, whatever settings files say."""
     if report == files.STANDARD and output_name == files.STANDARD:
         raise UsageError("the rig and the report cannot both go to standard output")
-    conversion = convert_file(input_name, output_name, source_id, target_id, options)
+    settings = settings_of(input_name, stated)
+    source, target = given(settings.source), given(stated.target)
+    conversion = convert_file(input_name, output_name, source, target, convert_options(settings))
     if report is not None:
         _write_report(conversion, report)
     print_summary(conversion)
@@ -63,11 +57,11 @@ def _report_value(conversion: Conversion) -> dict[str, Any]:
     }
 
 
-def validate(names: list[str], as_json: bool, options: ReadOptions) -> int:
+def validate(names: list[str], as_json: bool, stated: Settings) -> int:
     """``rigconv validate``."""
     from ..validate import validate_file
 
-    validations = [validate_file(name, options=options) for name in names]
+    validations = [validate_file(name, options=read_options(settings_of(name, stated))) for name in names]
     if as_json:
         _print_json([validation.to_builtins() for validation in validations])
     else:
@@ -75,16 +69,28 @@ def validate(names: list[str], as_json: bool, options: ReadOptions) -> int:
     return OK if all(validation.ok for validation in validations) else BAD_INPUT
 
 
-def info(name: str, as_json: bool, with_world: bool, source_id: str | None, options: ReadOptions) -> int:
+def info(name: str, as_json: bool, with_world: bool, stated: Settings) -> int:
     """``rigconv info``."""
     from ..info import describe
 
-    loaded = load_file(name, source_id, options)
+    settings = settings_of(name, stated)
+    loaded = load_file(name, given(settings.source), read_options(settings))
     description = describe(loaded, with_world)
     if as_json:
         _print_json(description)
     else:
         print_info(description)
+    return OK
+
+
+def config(name: str, as_json: bool) -> int:
+    """``rigconv config``."""
+    found = find_config(name)
+    rows = explain(layers(found, name))
+    if as_json:
+        _print_json({"file": found.path if found else None, "settings": rows})
+    else:
+        print_settings(found.path if found else None, rows)
     return OK
 
 

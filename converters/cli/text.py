@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ...ir.report import Entry
+    from ..config import Explained
     from ..convert import Conversion
     from ..validate import Validation
 
@@ -76,6 +77,19 @@ def print_validations(validations: list[Validation]) -> None:
             _print_line(f"{validation.file}: {kind} {problem.rule}: {place}{problem.problem}{wanted}")
         if validation.ok:
             _print_line(f"{validation.file}: ok ({validation.format})")
+
+
+# -- config -----------------------------------------------------------------------------------------------------------
+
+
+def print_settings(path: str | None, rows: list[Explained]) -> None:
+    """The settings that apply to an input, a line each: option, value, and who stated it."""
+    _print_line(f"settings file: {path or 'none'}")
+    for row in rows:
+        value = (
+            "not stated" if row.value is None else str(row.value).lower() if row.value in (True, False) else row.value
+        )
+        _print_line(f"{row.option:<10}{value!s:<12}{row.origin}")
 
 
 # -- info -------------------------------------------------------------------------------------------------------------
