@@ -6,6 +6,7 @@ program's default, the file's defaults, its matching rules in order, the command
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any, TypeVar
 
@@ -175,16 +176,21 @@ def layers(found: ConfigFile | None, name: str, stated: Settings = Settings()) -
     rules = [
         Layer(f"{label}, rule {index} ({rule.match})", rule)
         for index, rule in enumerate(found.config.rule, 1)
-        if matches([rule.match], path)
+        if matches((rule.match,), path)
     ]
     return [Layer(label, found.config), *rules, Layer(COMMAND_LINE, stated)]
 
 
-def matches(patterns: list[str], path: str) -> bool:
+def matches(patterns: tuple[str, ...], path: str) -> bool:
     """Whether a path is among those that ``.gitignore`` patterns name; one that starts with ``!`` takes out again."""
+    return bool(_spec(patterns).match_file(path))
+
+
+@functools.cache
+def _spec(patterns: tuple[str, ...]) -> Any:
     from pathspec import GitIgnoreSpec
 
-    return bool(GitIgnoreSpec.from_lines(patterns).match_file(path))
+    return GitIgnoreSpec.from_lines(patterns)
 
 
 def settings_of(name: str, stated: Settings = Settings()) -> Settings:

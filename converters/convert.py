@@ -10,8 +10,8 @@ from ..ir import codes
 from ..ir.exchange import Problem
 from ..ir.report import ConversionReport
 from . import sniff
-from .loading import load_file, refuse_problems
-from .registry import find, load
+from .loading import Loaded, load_file, refuse_problems
+from .registry import Format, find, load
 from .saving import ConvertOptions, write_rig
 
 
@@ -19,7 +19,7 @@ class Conversion(msgspec.Struct, eq=False):
     """A conversion that was made.
 
     Attributes:
-        input, output: The files.
+        input, output: The files, as they were named.
         source, target: Ids of their formats.
         report: Every departure.
         seconds: How long it took.
@@ -52,18 +52,33 @@ def convert_file(
     started = time.perf_counter()
     target = find(target_id) if target_id else load(sniff.of_output(output_name))
     loaded = load_file(input_name, source_id, options.read)
-    refuse_problems(loaded, target.capabilities)
-    report = loaded.reading.report
-    _report_tolerated(loaded.reading.problems, report)
-    write_rig(loaded.rig, output_name, target, options, report, loaded.format.id)
+    write_loaded(loaded, output_name, target, options)
     return Conversion(
         input=input_name,
         output=output_name,
         source=loaded.format.id,
         target=target.id,
-        report=report,
+        report=loaded.reading.report,
         seconds=time.perf_counter() - started,
     )
+
+
+def write_loaded(loaded: Loaded, name: str, target: Format, options: ConvertOptions) -> list[str]:
+    """Write what was read from a file to another.
+
+    Args:
+        loaded: What was read; its report takes what is written otherwise.
+        name: The output.
+        target: Its format.
+        options: How.
+
+    Returns:
+        Names of the files that were written.
+    """
+    refuse_problems(loaded, target.capabilities)
+    report = loaded.reading.report
+    _report_tolerated(loaded.reading.problems, report)
+    return write_rig(loaded.rig, name, target, options, report, loaded.format.id)
 
 
 def _report_tolerated(problems: list[Problem], report: ConversionReport) -> None:

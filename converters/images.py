@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..ir.rig import Attachment, MeshAttachment, RegionAttachment, Rig
+from ..ir.rig import Attachment, MeshAttachment, RegionAttachment, Rig, Skin
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">8sI4sII")
@@ -26,32 +26,32 @@ def image_folder(file: str, stated: str | None, chosen: str | None) -> Path:
     return Path(chosen) if chosen is not None else Path(os.path.dirname(file), stated or "")
 
 
+def image_names(rig: Rig) -> list[str]:
+    """The images that attachments show, as they name them, each once."""
+    shown = [item for skin in rig.skins for items in skin.attachments.values() for item in items.values()]
+    return sorted({name for item in shown if (name := _image(item)) is not None})
+
+
+def _image(attachment: Attachment) -> str | None:
+    return attachment.image if isinstance(attachment, RegionAttachment | MeshAttachment) else None
+
+
 def measured(rig: Rig, folder: Path) -> Rig:
     """The rig with the size of every image of an attachment that is a PNG file in ``folder``."""
-    if not rig.skins:
-        return rig
-    sizes: dict[str, tuple[int, int] | None] = {}
-    return replace(
-        rig,
-        skins=[
-            replace(
-                skin,
-                attachments={
-                    slot: {placeholder: _measured(item, folder, sizes) for placeholder, item in items.items()}
-                    for slot, items in skin.attachments.items()
-                },
-            )
-            for skin in rig.skins
-        ],
-    )
+    sizes = {name: size for name in image_names(rig) if (size := png_size(folder / name)) is not None}
+    return replace(rig, skins=[_measured_skin(skin, sizes) for skin in rig.skins]) if sizes else rig
 
 
-def _measured(attachment: Attachment, folder: Path, sizes: dict[str, tuple[int, int] | None]) -> Attachment:
-    if not isinstance(attachment, RegionAttachment | MeshAttachment) or attachment.image is None:
-        return attachment
-    if attachment.image not in sizes:
-        sizes[attachment.image] = png_size(folder / attachment.image)
-    size = sizes[attachment.image]
+def _measured_skin(skin: Skin, sizes: dict[str, tuple[int, int]]) -> Skin:
+    attachments = {
+        slot: {placeholder: _measured(item, sizes) for placeholder, item in items.items()}
+        for slot, items in skin.attachments.items()
+    }
+    return replace(skin, attachments=attachments)
+
+
+def _measured(attachment: Attachment, sizes: dict[str, tuple[int, int]]) -> Attachment:
+    size = sizes.get(_image(attachment) or "")
     return attachment if size is None else replace(attachment, image_size=size)
 
 

@@ -12,7 +12,7 @@ from ..ir.exchange import ANYTHING, NOTHING, Carried, Problem, Reading, ReadOpti
 from ..ir.report import ConversionReport
 from ..ir.rig import Rig
 from . import files, sniff
-from .images import image_folder, measured
+from .images import image_folder, image_names, measured
 from .lowering import LoweringOptions, lower
 from .registry import Format, find
 
@@ -26,11 +26,13 @@ class Loaded(msgspec.Struct, eq=False):
         rig: What it says, with what it carries restored.
         format: Its format.
         reading: Report and problems of the reader.
+        images: Names of the image files that it shows, there or not.
     """
 
     rig: Rig
     format: Format
     reading: Reading
+    images: list[str]
 
 
 def load_file(name: str, format_id: str | None = None, options: ReadOptions = ReadOptions()) -> Loaded:
@@ -48,11 +50,13 @@ def load_file(name: str, format_id: str | None = None, options: ReadOptions = Re
     source = files.read(name)
     found = find(format_id) if format_id else sniff.format_of(source, name)
     reading = Reading(source=source, options=options)
-    rig = measured(found.read(reading), image_folder(name, reading.images, options.images))
+    folder = image_folder(name, reading.images, options.images)
+    rig = measured(found.read(reading), folder)
+    images = [str(folder / image) for image in image_names(rig)]
     carried = reading.carried or _sidecar(name, reading)
     if carried is not None:
         rig = _restored(rig, carried, found, reading.report)
-    return Loaded(rig, found, reading)
+    return Loaded(rig, found, reading, images)
 
 
 def _sidecar(name: str, reading: Reading) -> Carried | None:

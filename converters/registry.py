@@ -6,6 +6,7 @@ slow; a third party cannot take the name of a built-in format.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -96,8 +97,9 @@ def declarations() -> Iterator[Declaration]:
             yield third_party.declaration
 
 
-def third_parties() -> list[ThirdParty]:
-    """What other distributions offer, usable or not."""
+@functools.cache
+def third_parties() -> tuple[ThirdParty, ...]:
+    """What other distributions offer, usable or not; looked up once, because that is slow."""
     from importlib.metadata import entry_points
 
     taken = {declaration.id for declaration in BUILT_IN}
@@ -111,7 +113,7 @@ def third_parties() -> list[ThirdParty]:
         elif third_party.declaration is not None:
             taken.add(third_party.declaration.id)
         found.append(third_party)
-    return found
+    return tuple(found)
 
 
 def _third_party(value: str, distribution: object, import_module: Callable[[], ModuleType]) -> ThirdParty:

@@ -33,6 +33,7 @@ class ConvertOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         scale: Factor on all lengths.
         strict: Refuse to write anything but an exact conversion.
         force: Replace a file of another kind.
+        parents: Make the folder of the output, and those above it, where they are missing.
     """
 
     read: ReadOptions = ReadOptions()
@@ -41,11 +42,12 @@ class ConvertOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     scale: float = 1.0
     strict: bool = False
     force: bool = False
+    parents: bool = False
 
 
 def write_rig(
     rig: Rig, name: str, target: Format, options: ConvertOptions, report: ConversionReport, source: str | None = None
-) -> None:
+) -> list[str]:
     """Write a rig to a file.
 
     Args:
@@ -55,6 +57,9 @@ def write_rig(
         options: How.
         report: Takes every departure.
         source: Id of the format that the rig was read from, if any.
+
+    Returns:
+        Names of the files that were written: the output and, where the carry is beside it, the sidecar.
 
     Raises:
         LossError: ``strict`` is set, and something would be lost.
@@ -76,8 +81,10 @@ def write_rig(
         raise LossError(f"{name}: nothing was written: {_losses(report)}")
     if path == files.STANDARD:
         files.write_standard(buffers)
-        return
-    _write_files(path, buffers, carried if mode is Carry.SIDECAR else None, target)
+        return [path]
+    if options.parents or _is_in_folder_of(path, target.declaration):
+        files.make_folders(files.parent(path))
+    return _write_files(path, buffers, carried if mode is Carry.SIDECAR else None)
 
 
 def _check_replaceable(path: str, kind: Declaration, force: bool) -> None:
@@ -97,15 +104,19 @@ def _check_replaceable(path: str, kind: Declaration, force: bool) -> None:
         raise UsageError(f"{quoted(path)} exists and {what}, not {kind.id}; --force replaces it")
 
 
-def _write_files(path: str, buffers: Buffers, carried: Carried | None, target: Format) -> None:
-    folder, sidecar = target.declaration.folder, sidecar_of(path)
-    if folder and files.base(files.parent(path)).lower().endswith(folder):
-        files.make_folders(files.parent(path))
+def _is_in_folder_of(path: str, kind: Declaration) -> bool:
+    """Whether a file stands in a folder that its format keeps."""
+    return bool(kind.folder) and files.base(files.parent(path)).lower().endswith(kind.folder)
+
+
+def _write_files(path: str, buffers: Buffers, carried: Carried | None) -> list[str]:
+    sidecar = sidecar_of(path)
     if carried is not None:
         files.write(sidecar, [msgspec.json.encode(pack(carried))])
     elif _is_carry(sidecar):
         files.remove(sidecar)
     files.write(path, buffers)
+    return [path] if carried is None else [path, sidecar]
 
 
 def _is_carry(name: str) -> bool:

@@ -10,11 +10,11 @@ import os
 import sys
 from collections.abc import Callable
 
-COMMANDS = ("convert", "validate", "info", "config", "formats", "schema")
+COMMANDS = ("convert", "batch", "validate", "info", "config", "formats", "schema")
 """Words that are commands where a command may stand; ``./validate`` is a file."""
 
 OK, BAD_INPUT, USAGE, LOSS, BATCH_FAILED = 0, 1, 2, 3, 4
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 
 DEBUG_OPTION = "--debug"
 

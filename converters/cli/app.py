@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from ...ir.capabilities import Carry
 from ...ir.errors import UsageError, quoted
+from ..batch import BatchOptions, Executor
 from ..config import Settings
 from ..lowering import Plane, Pose
 from . import COMMANDS, OK, USAGE, commands
@@ -157,6 +158,71 @@ def _stated(**options: Any) -> Settings:
     if images is not None and not Path(images).is_dir():
         raise UsageError(f"--images {quoted(images)} is no folder")
     return Settings(**{name: value for name, value in options.items() if value is not None})
+
+
+@app.command()
+def batch(
+    source_folder: Annotated[str, typer.Argument(metavar="SRC", help="A folder, or its URL.")],
+    destination: Annotated[str, typer.Argument(metavar="DST", help="A folder, or its URL; made where it is missing.")],
+    target: ToOption = None,
+    glob: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--glob", metavar="PATTERN", help="Convert only these files; as in .gitignore, repeatable."),
+    ] = None,
+    exclude: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--exclude", metavar="PATTERN", help="Leave these out; as in .gitignore, repeatable."),
+    ] = None,
+    jobs: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes.", show_default="one a core"),
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove outputs whose input is gone.")] = False,
+    executor: Annotated[Executor, typer.Option("--executor", help="Who does the work.")] = Executor.LOCAL,
+    scheduler: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--scheduler", metavar="ADDR", help="Dask scheduler.", show_default="a cluster of this machine"),
+    ] = None,
+    source: FromOption = None,
+    strict: StrictOption = None,
+    report: ReportOption = None,
+    carry: CarryOption = None,
+    no_carry: NoCarryOption = False,
+    scale: ScaleOption = None,
+    plane: PlaneOption = None,
+    pose: PoseOption = None,
+    images: ImagesOption = None,
+    manifest: ManifestOption = None,
+    force: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--force/--no-force", help="Convert what is up to date, too, and replace files of another kind."),
+    ] = None,
+) -> int:
+    """Convert all files of a folder, those that changed; exit status 4 if any failed."""
+    stated = _stated(
+        source=source,
+        strict=strict,
+        carry=_carry(carry, no_carry),
+        scale=scale,
+        plane=plane,
+        pose=pose,
+        images=images,
+        manifest=manifest,
+        force=force,
+    )
+    if scheduler is not None and executor is not Executor.DASK:
+        raise UsageError("--scheduler needs --executor dask")
+    options = BatchOptions(
+        target=target,
+        stated=stated,
+        glob=glob or None,
+        exclude=exclude or None,
+        jobs=jobs,
+        prune=prune,
+        executor=executor,
+        scheduler=scheduler,
+    )
+    return commands.batch(source_folder, destination, options, report)
 
 
 @app.command()

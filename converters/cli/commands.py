@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,8 +15,11 @@ from ..config import Settings, convert_options, explain, find_config, given, lay
 from ..convert import Conversion, convert_file
 from ..loading import load_file
 from ..registry import find, third_parties
-from . import BAD_INPUT, OK
-from .text import print_formats, print_info, print_settings, print_summary, print_validations
+from . import BAD_INPUT, BATCH_FAILED, OK, TERMINATED
+from .text import print_batch, print_formats, print_info, print_settings, print_summary, print_validations
+
+if TYPE_CHECKING:
+    from ..batch import BatchOptions
 
 
 def convert_plainly(input_name: str, output_name: str) -> int:
@@ -30,13 +35,13 @@ def convert(input_name: str, output_name: str, stated: Settings, report: str | N
     source, target = given(settings.source), given(stated.target)
     conversion = convert_file(input_name, output_name, source, target, convert_options(settings))
     if report is not None:
-        _write_report(conversion, report)
+        _write_json(_report_value(conversion), report)
     print_summary(conversion)
     return OK
 
 
-def _write_report(conversion: Conversion, name: str) -> None:
-    text = msgspec.json.format(msgspec.json.encode(_report_value(conversion)), indent=2) + b"\n"
+def _write_json(value: Any, name: str) -> None:
+    text = _json_text(value)
     if name == files.STANDARD:
         files.write_standard([text])
     else:
@@ -55,6 +60,21 @@ def _report_value(conversion: Conversion) -> dict[str, Any]:
         "counts": report.counts,
         "seconds": round(conversion.seconds, 6),
     }
+
+
+def batch(source: str, destination: str, options: BatchOptions, report: str | None) -> int:
+    """``rigconv batch``."""
+    from ..batch import run_batch
+    from .progress import progress
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # what is half done is taken back, as on Ctrl-C
+    with progress() as observer:
+        summary = run_batch(source, destination, options, observer)
+    if report is not None:
+        _write_json(summary, report)
+    if report != files.STANDARD:
+        print_batch(summary)
+    return BATCH_FAILED if summary.failed else OK
 
 
 def validate(names: list[str], as_json: bool, stated: Settings) -> int:
@@ -133,5 +153,10 @@ def schema(format_id: str) -> int:
 
 
 def _print_json(value: Any) -> None:
-    files.write_standard([msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"])
-    sys.stdout.flush()
+    files.write_standard([_json_text(value)])
+
+
+def _json_text(value: Any) -> bytes:
+    """Indented JSON; of a file name that is no Unicode, the odd bytes are escaped."""
+    text = json.dumps(msgspec.to_builtins(value), indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"

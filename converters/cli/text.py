@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ...ir.report import Entry
+    from ..batch import Summary
     from ..config import Explained
     from ..convert import Conversion
     from ..validate import Validation
@@ -62,6 +63,50 @@ def _by_code(entries: Iterable[Entry]) -> list[tuple[str, str, int, str]]:
         found[entry.code] = (str(entry.severity), entry.code, count + 1, message)
     rank = list(reversed(_COLOURS))
     return sorted(found.values(), key=lambda row: (rank.index(row[0]), row[1]))
+
+
+# -- batch ------------------------------------------------------------------------------------------------------------
+
+
+def print_batch(summary: Summary) -> None:
+    """What a batch did: counts, then a line for each file that failed and for each output without an input."""
+    console = _console()
+    counts = {
+        "converted": summary.converted,
+        "unchanged": summary.unchanged,
+        "skipped": summary.skipped,
+        "failed": len(summary.failed),
+        "removed": len(summary.removed),
+    }
+    if console is None:
+        for title, count in (counts | summary.losses).items():
+            _print_line(f"{title:<{_BATCH_TITLE}}{count:>8}")
+    else:
+        console.print(_batch_table(counts, summary.losses))
+    for failure in summary.failed:
+        _print_line(f"failed: {failure.problem}")
+    for output in summary.removed:
+        fate = "its output was removed" if output in summary.pruned else "--prune removes its output, unless it changed"
+        _print_line(f"removed: the input of {output} is gone; {fate}")
+
+
+_BATCH_TITLE = 32
+"""Characters of the first column."""
+
+_BATCH_COLOURS = {"converted": "green", "failed": "red", "removed": "yellow"}
+
+
+def _batch_table(counts: dict[str, int], losses: dict[str, int]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("files", "count")
+    for title, count in counts.items():
+        table.add_row(Text(title, style=_BATCH_COLOURS.get(title, "") if count else "dim"), str(count))
+    table.add_section()
+    for code, count in losses.items():
+        table.add_row(Text(code, style="yellow"), str(count))
+    return table
 
 
 # -- validate ---------------------------------------------------------------------------------------------------------

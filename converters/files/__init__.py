@@ -6,6 +6,7 @@ offer the same functions, and here is decided which of them a name asks for.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import sys
@@ -24,6 +25,8 @@ __all__ = [
     "Stamp",
     "Unreadable",
     "base",
+    "digest",
+    "digest_of",
     "file_errors",
     "head",
     "is_file",
@@ -128,6 +131,20 @@ def head(name: str, count: int) -> bytes:
         FileError: It cannot be read.
     """
     return _place(name).head(name, count)
+
+
+def digest(name: str) -> str:
+    """A digest of a file's content.
+
+    Raises:
+        FileError: It cannot be read.
+    """
+    return digest_of(_place(name).read(name))
+
+
+def digest_of(data: bytes | memoryview) -> str:
+    """A digest of some bytes; equal for equal bytes, on every machine."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def is_file(name: str) -> bool:
