@@ -6,11 +6,15 @@ the machinery of options. The commands themselves are in :mod:`rigconv.converter
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
 
-COMMANDS = ("convert", "batch", "validate", "info", "config", "formats", "schema")
+from ...ir.errors import LossError, RigconvError, UsageError, one_line
+
+COMMANDS = ("convert", "batch", "watch", "validate", "info", "config", "formats", "schema")
 """Words that are commands where a command may stand; ``./validate`` is a file."""
 
 OK, BAD_INPUT, USAGE, LOSS, BATCH_FAILED = 0, 1, 2, 3, 4
@@ -21,14 +25,26 @@ DEBUG_OPTION = "--debug"
 
 def main() -> None:
     """Entry point of the ``rigconv`` command."""
+    warnings.simplefilter("ignore", RuntimeWarning)  # numpy's; what overflows is judged by its outcome
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
     """Do what a command line asks for, and tell the exit status."""
+    _open_streams()
     debug = DEBUG_OPTION in arguments
     words = [word for word in arguments if word != DEBUG_OPTION]
     return _guarded(lambda: _dispatch(words), debug)
+
+
+def _open_streams() -> None:
+    """Put something in the place of streams that are closed, so that only using them fails."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - it stays open as long as the process
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull)  # noqa: SIM115 - for reading: output without a place to go is an error
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _dispatch(words: list[str]) -> int:
@@ -62,6 +78,8 @@ def _guarded(action: Callable[[], int], debug: bool) -> int:
         # Whoever read our output has gone; pointing it elsewhere keeps the interpreter from complaining at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD_INPUT
+    except io.UnsupportedOperation:
+        return _report(UsageError("standard output is closed"))
     except Exception as error:
         if debug:
             raise
@@ -69,8 +87,6 @@ def _guarded(action: Callable[[], int], debug: bool) -> int:
 
 
 def _report(error: Exception) -> int:
-    from ...ir.errors import LossError, RigconvError, UsageError, one_line
-
     if isinstance(error, RigconvError):
         status = USAGE if isinstance(error, UsageError) else LOSS if isinstance(error, LossError) else BAD_INPUT
         text = str(error)

@@ -160,24 +160,36 @@ def _stated(**options: Any) -> Settings:
     return Settings(**{name: value for name, value in options.items() if value is not None})
 
 
+SourceFolderArgument = Annotated[str, typer.Argument(metavar="SRC", help="A folder.")]
+DestinationArgument = Annotated[str, typer.Argument(metavar="DST", help="A folder; made where it is missing.")]
+GlobOption = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--glob", metavar="PATTERN", help="Convert only these files; as in .gitignore, repeatable."),
+]
+ExcludeOption = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--exclude", metavar="PATTERN", help="Leave these out; as in .gitignore, repeatable."),
+]
+JobsOption = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes.", show_default="one a core"),
+]
+PruneOption = Annotated[bool, typer.Option("--prune", help="Remove outputs whose input is gone.")]
+ForceBatchOption = Annotated[
+    Optional[bool],  # noqa: UP045
+    typer.Option("--force/--no-force", help="Convert what is up to date, too, and replace files of another kind."),
+]
+
+
 @app.command()
 def batch(
-    source_folder: Annotated[str, typer.Argument(metavar="SRC", help="A folder, or its URL.")],
-    destination: Annotated[str, typer.Argument(metavar="DST", help="A folder, or its URL; made where it is missing.")],
+    source_folder: SourceFolderArgument,
+    destination: DestinationArgument,
     target: ToOption = None,
-    glob: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--glob", metavar="PATTERN", help="Convert only these files; as in .gitignore, repeatable."),
-    ] = None,
-    exclude: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--exclude", metavar="PATTERN", help="Leave these out; as in .gitignore, repeatable."),
-    ] = None,
-    jobs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes.", show_default="one a core"),
-    ] = None,
-    prune: Annotated[bool, typer.Option("--prune", help="Remove outputs whose input is gone.")] = False,
+    glob: GlobOption = None,
+    exclude: ExcludeOption = None,
+    jobs: JobsOption = None,
+    prune: PruneOption = False,
     executor: Annotated[Executor, typer.Option("--executor", help="Who does the work.")] = Executor.LOCAL,
     scheduler: Annotated[
         Optional[str],  # noqa: UP045
@@ -193,10 +205,7 @@ def batch(
     pose: PoseOption = None,
     images: ImagesOption = None,
     manifest: ManifestOption = None,
-    force: Annotated[
-        Optional[bool],  # noqa: UP045
-        typer.Option("--force/--no-force", help="Convert what is up to date, too, and replace files of another kind."),
-    ] = None,
+    force: ForceBatchOption = None,
 ) -> int:
     """Convert all files of a folder, those that changed; exit status 4 if any failed."""
     stated = _stated(
@@ -223,6 +232,21 @@ def batch(
         scheduler=scheduler,
     )
     return commands.batch(source_folder, destination, options, report)
+
+
+@app.command()
+def watch(
+    source_folder: SourceFolderArgument,
+    destination: DestinationArgument,
+    target: ToOption = None,
+    glob: GlobOption = None,
+    exclude: ExcludeOption = None,
+    jobs: JobsOption = None,
+    prune: PruneOption = False,
+) -> int:
+    """Convert all files of a folder now and whenever one changes; options of conversions come from settings files."""
+    options = BatchOptions(target=target, glob=glob or None, exclude=exclude or None, jobs=jobs, prune=prune)
+    return commands.watch(source_folder, destination, options)
 
 
 @app.command()

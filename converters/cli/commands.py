@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...ir.errors import UsageError
+from ...ir.errors import UsageError, quoted
 from .. import files
 from ..config import Settings, convert_options, explain, find_config, given, layers, read_options, settings_of
 from ..convert import Conversion, convert_file
 from ..loading import load_file
 from ..registry import find, third_parties
 from . import BAD_INPUT, BATCH_FAILED, OK, TERMINATED
-from .text import print_batch, print_formats, print_info, print_settings, print_summary, print_validations
+from .text import print_batch, print_formats, print_info, print_settings, print_summary, print_turn, print_validations
 
 if TYPE_CHECKING:
     from ..batch import BatchOptions
@@ -31,6 +32,8 @@ def convert(input_name: str, output_name: str, stated: Settings, report: str | N
     """``rigconv IN OUT`` with options; the format of one output is told by its name, whatever settings files say."""
     if report == files.STANDARD and output_name == files.STANDARD:
         raise UsageError("the rig and the report cannot both go to standard output")
+    if report is not None:
+        _check_report(report, [input_name, output_name])
     settings = settings_of(input_name, stated)
     source, target = given(settings.source), given(stated.target)
     conversion = convert_file(input_name, output_name, source, target, convert_options(settings))
@@ -38,6 +41,20 @@ def convert(input_name: str, output_name: str, stated: Settings, report: str | N
         _write_json(_report_value(conversion), report)
     print_summary(conversion)
     return OK
+
+
+def _check_report(name: str, others: list[str]) -> None:
+    """Refuse a place for a report before the work is done.
+
+    Raises:
+        UsageError: It would be written over one of the ``others``, or its folder is missing.
+    """
+    if name == files.STANDARD or files.is_url(name):
+        return
+    if os.path.realpath(name) in [os.path.realpath(files.member(other)) for other in others if not files.is_url(other)]:
+        raise UsageError(f"the report would be written over {quoted(name)}")
+    if not files.is_folder(files.parent(os.path.abspath(name))):
+        raise UsageError(f"the folder of the report {quoted(name)} is missing")
 
 
 def _write_json(value: Any, name: str) -> None:
@@ -67,6 +84,8 @@ def batch(source: str, destination: str, options: BatchOptions, report: str | No
     from ..batch import run_batch
     from .progress import progress
 
+    if report is not None:
+        _check_report(report, [])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # what is half done is taken back, as on Ctrl-C
     with progress() as observer:
         summary = run_batch(source, destination, options, observer)
@@ -75,6 +94,21 @@ def batch(source: str, destination: str, options: BatchOptions, report: str | No
     if report != files.STANDARD:
         print_batch(summary)
     return BATCH_FAILED if summary.failed else OK
+
+
+def watch(source: str, destination: str, options: BatchOptions) -> int:
+    """``rigconv watch``; to be interrupted is how it is meant to end."""
+    from ..watch import watch as run_watch
+    from .progress import progress
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with progress() as observer:
+            for summary in run_watch(source, destination, options, observer):
+                print_turn(summary)
+    except KeyboardInterrupt:
+        return OK
+    return OK
 
 
 def validate(names: list[str], as_json: bool, stated: Settings) -> int:

@@ -90,6 +90,17 @@ def print_batch(summary: Summary) -> None:
         _print_line(f"removed: the input of {output} is gone; {fate}")
 
 
+def print_turn(summary: Summary) -> None:
+    """What a batch did after a change, in a line, and a line for each file that failed; nothing if it did nothing."""
+    if not (summary.converted or summary.failed or summary.pruned):
+        return
+    parts = [f"converted {summary.converted}", f"unchanged {summary.unchanged}", f"failed {len(summary.failed)}"]
+    _print_line(", ".join(parts + ([f"removed {len(summary.pruned)}"] if summary.pruned else [])))
+    for failure in summary.failed:
+        _print_line(f"failed: {failure.problem}")
+    sys.stdout.flush()
+
+
 _BATCH_TITLE = 32
 """Characters of the first column."""
 
