@@ -7,6 +7,7 @@ program's default, the file's defaults, its matching rules in order, the command
 from __future__ import annotations
 
 import functools
+import math
 import os
 from typing import Any, TypeVar
 
@@ -134,7 +135,7 @@ def _read(path: str, table: tuple[str, ...]) -> ConfigFile:
 
     try:
         value: Any = tomllib.loads(bytes(files.read(path).data).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(path, "", f"this is no TOML: {error}", "") from None
     for key in table:
         value = value.get(key, {}) if isinstance(value, dict) else {}
@@ -146,6 +147,8 @@ def _read(path: str, table: tuple[str, ...]) -> ConfigFile:
         raise FormatError(path, place, problem, "") from None
     folder = os.path.dirname(path)
     for settings in (config, *config.rule):
+        if settings.scale is not UNSET and not (math.isfinite(settings.scale) and settings.scale != 0):
+            raise FormatError(path, "scale", f"the scale is {settings.scale}", "a number other than zero")
         _anchor(settings, folder)
     return ConfigFile(path, config)
 

@@ -32,7 +32,7 @@ class Loaded(msgspec.Struct, eq=False):
     rig: Rig
     format: Format
     reading: Reading
-    images: list[str]
+    images: list[str] = []
 
 
 def load_file(name: str, format_id: str | None = None, options: ReadOptions = ReadOptions()) -> Loaded:
@@ -50,8 +50,9 @@ def load_file(name: str, format_id: str | None = None, options: ReadOptions = Re
     source = files.read(name)
     found = find(format_id) if format_id else sniff.format_of(source, name)
     reading = Reading(source=source, options=options)
+    rig = found.read(reading)
     folder = image_folder(name, reading.images, options.images)
-    rig = measured(found.read(reading), folder)
+    rig = measured(rig, folder)
     images = [str(folder / image) for image in image_names(rig)]
     carried = reading.carried or _sidecar(name, reading)
     if carried is not None:

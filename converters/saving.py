@@ -6,21 +6,22 @@ import math
 from typing import Any
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
 from ..formats import Declaration
 from ..ir.capabilities import Carry
 from ..ir.carry import pack
 from ..ir.edit import scaled
-from ..ir.errors import LossError, UsageError, quoted
-from ..ir.exchange import Buffers, Carried, ReadOptions, Writing
+from ..ir.errors import ConversionError, FormatError, LossError, UsageError, quoted
+from ..ir.exchange import Buffers, Carried, Reading, ReadOptions, Source, Writing
 from ..ir.native import Natives
 from ..ir.report import ConversionReport
 from ..ir.rig import Rig
 from . import files, sniff
-from .loading import sidecar_of
+from .loading import Loaded, refuse_problems, sidecar_of
 from .lowering import LoweringOptions, lower
-from .registry import Format
+from .registry import Format, find
 
 
 class ConvertOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -63,19 +64,26 @@ def write_rig(
 
     Raises:
         LossError: ``strict`` is set, and something would be lost.
+        ConversionError: The rig cannot be said in the format.
         UsageError: The output may not be replaced.
     """
     path = name if name == files.STANDARD else _output_path(name, target)
     if path != files.STANDARD:
         _check_replaceable(path, target.declaration, options.force)
     if options.scale != 1.0:
-        rig = scaled(rig, _checked_scale(options.scale))
+        rig = _scaled(rig, options.scale)
     choices = options.lowering if rig.name else replace(options.lowering, name=_stem(name, target))
-    fitted = lower(rig, target.id, target.capabilities, choices, report)
     mode = _carry_mode(rig, target, options, path, source)
     carried = None if mode is Carry.NONE else Carried(rig, msgspec.to_builtins(choices))
     writing = Writing(report=report, carried=carried if mode is Carry.EMBED else None)
-    buffers = target.write(fitted, writing)
+    try:
+        fitted = lower(rig, target.id, target.capabilities, choices, report)
+        _check_finite(fitted)
+        buffers = target.write(fitted, writing)
+        if source != target.id and (target.id in rig.native or _is_document(source)):
+            _check_readable(buffers, target)
+    except ConversionError as error:
+        raise ConversionError(f"{name}: {error}") from None
     report.carried = carried is not None
     if options.strict and report.losses:
         raise LossError(f"{name}: nothing was written: {_losses(report)}")
@@ -87,13 +95,40 @@ def write_rig(
     return _write_files(path, buffers, carried if mode is Carry.SIDECAR else None)
 
 
+def _check_finite(rig: Rig) -> None:
+    for matrices in (rig.skeleton.local, rig.skeleton.inverse_bind):
+        if matrices is not None and not np.isfinite(matrices).all():
+            index = int(np.flatnonzero(~np.isfinite(matrices).all(axis=(1, 2)))[0])
+            raise ConversionError(f"numbers of bone {quoted(rig.skeleton.names[index])} are too large")
+
+
+def _is_document(source: str | None) -> bool:
+    return source is not None and find(source).capabilities.everything
+
+
+def _check_readable(buffers: Buffers, target: Format) -> None:
+    """Refuse to write what cannot be read again: documents of the representation, and carries, may have been edited.
+
+    Raises:
+        ConversionError: They ask for a file that breaks a rule of its format.
+    """
+    reading = Reading(source=Source("", b"".join(buffers)))
+    try:
+        refuse_problems(Loaded(target.read(reading), target, reading), target.capabilities)
+    except FormatError as error:
+        where = f"{error.where}: " if error.where else ""
+        raise ConversionError(
+            f"what is stated makes no {target.id} file that can be read: {where}{error.problem}"
+        ) from None
+
+
 def _check_replaceable(path: str, kind: Declaration, force: bool) -> None:
     """Refuse to replace a file of another kind, unless forced.
 
     Raises:
         UsageError: Something else is there.
     """
-    if files.is_folder(path):
+    if files.is_folder(path) or path.endswith("/"):
         raise UsageError(f"{quoted(path)} is a folder")
     if force or not files.is_file(path):
         return
@@ -159,10 +194,14 @@ def _all_natives(rig: Rig) -> list[Natives]:
     return [record.native for record in records]
 
 
-def _checked_scale(scale: float) -> float:
+def _scaled(rig: Rig, scale: float) -> Rig:
     if not (math.isfinite(scale) and scale != 0):
         raise UsageError(f"the scale is {scale}; it must be a number other than zero")
-    return scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = scaled(rig, scale)
+    if not np.isfinite(result.skeleton.local).all():
+        raise UsageError(f"the scale is {scale}; lengths of this rig become infinite")
+    return result
 
 
 def _stem(name: str, target: Format) -> str:

@@ -17,6 +17,7 @@ from msgspec.structs import asdict, replace
 from . import paths
 from .edit import CycleError, reordered, topological_order
 from .errors import quoted
+from .matrix import is_singular
 from .rig import (
     Animation,
     Attachment,
@@ -202,11 +203,18 @@ def _inverse_binds(bones: list[DocumentBone]) -> np.ndarray | None:
     if len(with_bind) < len(bones):
         lacking = next(bone for bone in bones if bone.inverse_bind is None)
         raise DocumentError(paths.bone(lacking.name), "inverse_bind is missing", "it on all bones or on none")
-    return np.array([_matrix(bone, "inverse_bind") for bone in bones])
+    binds = np.array([_matrix(bone, "inverse_bind") for bone in bones])
+    for index in np.flatnonzero(is_singular(binds))[:1]:
+        raise DocumentError(f"{paths.bone(bones[index].name)}.inverse_bind", "the matrix is singular")
+    return binds
 
 
 def _matrix(bone: DocumentBone, name: str) -> np.ndarray:
-    return _array(getattr(bone, name), f"{paths.bone(bone.name)}.{name}", (4, 4), np.float64)
+    where = f"{paths.bone(bone.name)}.{name}"
+    matrix = _array(getattr(bone, name), where, (4, 4), np.float64)
+    if matrix[3].tolist() != [0, 0, 0, 1]:
+        raise DocumentError(where, "the matrix is not affine", "a last row of 0, 0, 0, 1")
+    return matrix
 
 
 def _array(value: np.ndarray, where: str, shape: tuple[int | None, ...], dtype: type[np.generic]) -> np.ndarray:
@@ -242,7 +250,7 @@ def _unique(records: list[Any], collection: str) -> dict[str, int]:
 
 def _checked(rig: Rig) -> Rig:
     """The rig with arrays of the right shapes and types, and every reference resolved."""
-    bones = set(rig.skeleton.names)
+    bones, params = set(rig.skeleton.names), {param.name for param in rig.params}
     for collection in ("slots", "skins", "constraints", "params", "animations"):
         _unique(getattr(rig, collection), collection)
     for slot in rig.slots:
@@ -251,6 +259,9 @@ def _checked(rig: Rig) -> Rig:
     for constraint in rig.constraints:
         for name in bones_of(constraint):
             _known(name, bones, paths.record("constraints", constraint))
+        param = getattr(constraint, "param", None)
+        if param is not None:
+            _known(param, params, paths.record("constraints", constraint), "param")
     return replace(
         rig,
         skins=[_checked_skin(skin, rig, bones) for skin in rig.skins],

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import ConversionError
+
 SHEAR_TOLERANCE = 1e-11
 """Cosine between two axes above which a matrix counts as sheared; leaves world matrices exact to 1e-9."""
 
@@ -95,9 +97,16 @@ def planar(
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Inverses of affine matrices that are not singular."""
+    """Inverses of affine matrices that are not singular.
+
+    Raises:
+        ConversionError: One is singular in float64.
+    """
     result = np.zeros_like(matrix)
-    linear = np.linalg.inv(matrix[..., :3, :3])
+    try:
+        linear = np.linalg.inv(matrix[..., :3, :3])
+    except np.linalg.LinAlgError:
+        raise ConversionError("a matrix is singular, or its numbers are too large") from None
     result[..., :3, :3] = linear
     result[..., :3, 3] = -(linear @ matrix[..., :3, 3, None])[..., 0]
     result[..., 3, 3] = 1.0

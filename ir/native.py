@@ -15,6 +15,8 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
+from .errors import ConversionError
+
 Value = TypeVar("Value")
 FileStruct = TypeVar("FileStruct", bound=msgspec.Struct)
 Encode = Callable[[Any], Any]
@@ -46,6 +48,18 @@ def fields_of(natives: Mapping[str, Native], format_id: str) -> dict[str, Any]:
     """The authored object of ``format_id``, empty where the element was not read from that format."""
     native = natives.get(format_id)
     return native.fields if native else {}
+
+
+def as_struct(fields: dict[str, Any], struct: type[FileStruct]) -> FileStruct:
+    """An authored object as the struct that it was read as.
+
+    Raises:
+        ConversionError: It is none: someone edited the record.
+    """
+    try:
+        return msgspec.convert(fields, struct)
+    except msgspec.ValidationError as error:
+        raise ConversionError(f"a native record is no {struct.__name__}: {error}") from None
 
 
 def stated(

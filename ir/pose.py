@@ -65,14 +65,19 @@ def inverse_bind_of_rest(skeleton: Skeleton) -> np.ndarray:
 
 
 def regular(matrix: np.ndarray) -> np.ndarray:
-    """``matrix`` with the vanished axes of singular members replaced by axes of length one."""
+    """``matrix`` with the vanished axes of singular members replaced by axes of length one.
+
+    Beside axes that are so long or short that an axis of length one would vanish, it is as long as needed.
+    """
     singular = is_singular(matrix)
     if not singular.any():
         return matrix
     left, scale, right = np.linalg.svd(matrix[singular][:, :3, :3])
-    floor = SINGULAR_RATIO * scale.max(axis=-1, keepdims=True)
+    longest = scale.max(axis=-1, keepdims=True)
+    floor, span = SINGULAR_RATIO * longest, np.sqrt(SINGULAR_RATIO)
+    new = np.where(longest > 0, np.clip(1.0, longest * span, longest / span), 1.0)
     result = matrix.copy()
-    result[singular, :3, :3] = (left * np.where(scale > floor, scale, 1.0)[:, None, :]) @ right
+    result[singular, :3, :3] = (left * np.where(scale > floor, scale, new)[:, None, :]) @ right
     return result
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
+import re
 import sys
 from collections.abc import Iterator
 from typing import Protocol
@@ -48,6 +49,10 @@ STANDARD = "-"
 """Stands for standard input or output."""
 
 
+_SCHEME = re.compile("[a-z][a-z0-9+.-]*(://|::)", re.IGNORECASE)
+"""How a URL begins (RFC 3986 §3.1), or the outermost of several file systems."""
+
+
 class _Place(Protocol):
     """What can be done to files, wherever they are."""
 
@@ -64,7 +69,7 @@ class _Place(Protocol):
 
 def is_url(name: str) -> bool:
     """Whether a name is that of a file elsewhere: ``s3://bucket/key``, ``zip://member::archive.zip``."""
-    return "://" in name
+    return "://" in name and _SCHEME.match(name) is not None
 
 
 def _place(name: str) -> _Place:
@@ -119,7 +124,8 @@ def read(name: str) -> Source:
         FileError: It cannot be read.
     """
     if name == STANDARD:
-        return Source(file=name, data=sys.stdin.buffer.read())
+        with file_errors("standard input"):
+            return Source(file=name, data=sys.stdin.buffer.read())
     path = member(name)
     return Source(file=name, data=_place(path).read(path))
 
@@ -148,7 +154,7 @@ def digest_of(data: bytes | memoryview) -> str:
 
 
 def is_file(name: str) -> bool:
-    """Whether there is a file of this name."""
+    """Whether there is a regular file of this name."""
     return _place(name).is_file(name)
 
 
@@ -168,6 +174,8 @@ def write(name: str, buffers: Buffers) -> None:
 
 def write_standard(buffers: Buffers) -> None:
     """Write to standard output."""
+    if not sys.stdout.writable():
+        raise FileError("standard output is closed")
     with file_errors("standard output"):
         sys.stdout.buffer.writelines(buffers)
         sys.stdout.buffer.flush()

@@ -93,8 +93,8 @@ def head(name: str, count: int) -> bytes:
 
 
 def is_file(name: str) -> bool:
-    """Whether there is a file, or anything that is no folder."""
-    return os.path.exists(name) and not os.path.isdir(name)
+    """Whether there is a regular file."""
+    return os.path.isfile(name)
 
 
 def is_folder(name: str) -> bool:
@@ -103,8 +103,11 @@ def is_folder(name: str) -> bool:
 
 
 def write(name: str, buffers: Buffers) -> None:
-    """Write a whole file: beside its place first, then into it."""
-    path = Path(name)
+    """Write a whole file: beside its place first, then into it. A link stays; the file that it leads to is written."""
+    path = Path(os.path.realpath(name))
+    if path.exists() and not path.is_file():
+        _write_through(path, name, buffers)
+        return
     temporary = path.with_name(f".{path.name[:_TEMPORARY_STEM]}.{secrets.token_hex(6)}.tmp")
     with file_errors(name):
         try:
@@ -117,6 +120,12 @@ def write(name: str, buffers: Buffers) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
+
+
+def _write_through(path: Path, name: str, buffers: Buffers) -> None:
+    """Write into what is no regular file, as a device or a pipe, and stays what it is."""
+    with file_errors(name), path.open("wb") as file:
+        file.writelines(buffers)
 
 
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)

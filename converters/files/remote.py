@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,8 +23,14 @@ def _opened(url: str) -> Iterator[tuple[Any, str]]:
     try:
         yield fsspec.url_to_fs(url)
     except Exception as error:  # every file system has errors of its own
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        reason = _reason(error)
         raise FileError(one_line(f"{url}: {reason}")) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return os.strerror(errno.ENOENT)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def read(name: str) -> bytes:

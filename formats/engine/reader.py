@@ -145,6 +145,7 @@ def _read_inverse_bind(bones: list[Bone], reading: Reading) -> np.ndarray:
         matrices = stored
         message = "The inverse bind matrices are stored row by row; they are written column by column."
         reading.report.add(codes.ROW_MAJOR, "bind", message)
+    matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)  # which they are but for rounding
     singular = np.flatnonzero(is_singular(matrices))
     if len(singular):
         raise _singular(bones, int(singular[0]), reading.file)

@@ -15,7 +15,7 @@ from ...ir.compare import matrices_agree
 from ...ir.edit import is_repaired_from
 from ...ir.exchange import Buffers, Writing
 from ...ir.matrix import decompose, quaternion_from_rotation
-from ...ir.native import fields_of, restore
+from ...ir.native import as_struct, fields_of, restore
 from ...ir.pose import inverse_bind_of_rest
 from ...ir.rig import Bind, BindReference, Rig, Skeleton
 from ...ir.rig import Bone as RigBone
@@ -75,7 +75,7 @@ def _bones(skeleton: Skeleton) -> list[dict[str, Any]]:
 
 def _was(fields: dict[str, Any], bone: RigBone) -> Bone:
     if fields:
-        return msgspec.convert(fields, Bone)
+        return as_struct(fields, Bone)
     return Bone(name=bone.name, parent=-1, inverseBind=_IDENTITY)
 
 

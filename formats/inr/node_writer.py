@@ -12,7 +12,7 @@ from ...ir import codes
 from ...ir.compare import matrices_agree
 from ...ir.edit import is_repaired_from, with_uuids
 from ...ir.errors import ConversionError, quoted
-from ...ir.native import fields_of, restore, stated
+from ...ir.native import as_struct, fields_of, restore, stated
 from ...ir.report import ConversionReport
 from ...ir.rig import (
     Attachment,
@@ -81,7 +81,7 @@ def write_nodes(rig: Rig, references: References, report: ConversionReport) -> l
     hanging = _hanging(rig)
     bones = with_uuids(rig.skeleton.bones)
     authored = [_authored(bone, hanging[bone.name]) for bone in bones]
-    was = [msgspec.convert(fields, Node) if fields else _BLANK for fields in authored]
+    was = [as_struct(fields, Node) if fields else _BLANK for fields in authored]
     poses = _poses(rig, authored, was)
     zsorts = _zsorts(rig, was, hanging, report)
     rows = zip(bones, rig.skeleton.parent.tolist(), authored, was, poses, zsorts, strict=True)

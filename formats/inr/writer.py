@@ -17,7 +17,7 @@ from ...ir.document import encode_array
 from ...ir.edit import is_repaired_from, with_uuids
 from ...ir.errors import ConversionError
 from ...ir.exchange import Buffers, Carried, Writing
-from ...ir.native import Native, fields_of, restore
+from ...ir.native import Native, as_struct, fields_of, restore
 from ...ir.rig import Animation, Binding, Lane, Param, Rig, Texture
 from . import structs
 from .container import BufferView, ViewBuilder, pack
@@ -39,6 +39,8 @@ from .structs import (
 _MIN_CARRIED_BYTES = 256
 """Smaller arrays of the carry stand in the JSON chunk."""
 
+_HEAD = ("asset", "meta", "physics", "buffer_views", "mask_contours")
+
 _OPTIONAL = ("asset", "meta", "params", "animations", "textures")
 """Sections that an author may leave out."""
 
@@ -50,11 +52,12 @@ def write(rig: Rig, writing: Writing) -> Buffers:
         ConversionError: A number is too large for the format.
     """
     native = rig.native.get(FORMAT, Native())
+    head = _authored_head(native.fields)
     authored_views = native.fields.get("buffer_views", [])
     references = References(
         nodes={name: index for index, name in enumerate(rig.skeleton.names)},
         params={param.name: index for index, param in enumerate(rig.params)},
-        views=ViewBuilder([msgspec.convert(view, structs.BufferView) for view in authored_views]),
+        views=ViewBuilder(head.buffer_views),
     )
     for index, content in native.buffers.items():
         references.views.add(content, int(index))
@@ -73,6 +76,14 @@ def write(rig: Rig, writing: Writing) -> Buffers:
     views, binary = references.build()
     sections["buffer_views"] = _view_fields(views, authored_views)
     return pack(_encode(_in_order(sections, native.fields)), binary)
+
+
+def _authored_head(fields: dict[str, Any]) -> structs.InrDoc:
+    """The authored sections that are no lists of elements."""
+    authored = {key: fields[key] for key in _HEAD if key in fields}
+    return as_struct(
+        {"physics": msgspec.to_builtins(DEFAULT_PHYSICS), "buffer_views": [], **authored, "nodes": []}, structs.InrDoc
+    )
 
 
 def _encode(document: dict[str, Any]) -> bytes:
@@ -137,7 +148,7 @@ def _name(record: Param | Animation, was: Any) -> str:
 def _param(param: Param, references: References) -> dict[str, Any]:
     fields = fields_of(param.native, FORMAT)
     own = {key: value for key, value in fields.items() if key != "bindings"}
-    was = msgspec.convert(own, structs.Param) if own else None
+    was = as_struct(own, structs.Param) if own else None
     now = structs.Param(
         name=_name(param, was),
         uuid=param.uuid or 0,
@@ -154,7 +165,7 @@ def _param(param: Param, references: References) -> dict[str, Any]:
 
 def _binding(binding: Binding, references: References) -> dict[str, Any]:
     fields = fields_of(binding.native, FORMAT)
-    was = msgspec.convert(fields, structs.Binding) if fields else None
+    was = as_struct(fields, structs.Binding) if fields else None
     index = None if was is None else was.view
     if binding.values is not None:
         values = flip_values(binding.values, binding.target, binding.kind)
@@ -179,7 +190,7 @@ def _binding(binding: Binding, references: References) -> dict[str, Any]:
 def _animation(animation: Animation, references: References) -> dict[str, Any]:
     fields = fields_of(animation.native, FORMAT)
     own = {key: value for key, value in fields.items() if key != "lanes"}
-    was = msgspec.convert(own, structs.Animation) if own else None
+    was = as_struct(own, structs.Animation) if own else None
     now = structs.Animation(
         name=_name(animation, was),
         timestep=animation.timestep,
@@ -195,7 +206,7 @@ def _animation(animation: Animation, references: References) -> dict[str, Any]:
 
 def _lane(lane: Lane, references: References) -> dict[str, Any]:
     fields = fields_of(lane.native, FORMAT)
-    was = msgspec.convert(fields, structs.Lane) if fields else None
+    was = as_struct(fields, structs.Lane) if fields else None
     now = structs.Lane(
         param=-1 if lane.param is None else references.params[lane.param],
         target=lane.axis,
@@ -208,7 +219,7 @@ def _lane(lane: Lane, references: References) -> dict[str, Any]:
 
 def _texture(texture: Texture, references: References) -> dict[str, Any]:
     fields = fields_of(texture.native, FORMAT)
-    was = msgspec.convert(fields, structs.Texture) if fields else None
+    was = as_struct(fields, structs.Texture) if fields else None
     space = UNSET if was is None else was.color_space
     same_space = was is not None and known(or_default(space, "srgb"), COLOR_SPACES) == texture.color_space
     now = structs.Texture(

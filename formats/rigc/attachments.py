@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import UNSET
 
 from ...ir.errors import FormatError, quoted
-from ...ir.native import Native, fields_of, restore, stated
+from ...ir.native import Native, as_struct, fields_of, restore, stated
 from ...ir.rig import Attachment, Mesh, MeshAttachment, NativeAttachment, RegionAttachment
 from ..json_text import convert
 from .generators import check_generator
@@ -239,10 +239,10 @@ def write_attachment(attachment: Attachment, slot_bone: str, bones: list[str]) -
     """The object that states an attachment; the arguments are those of :func:`read_attachment`."""
     fields = fields_of(attachment.native, FORMAT)
     if isinstance(attachment, RegionAttachment):
-        was_region = msgspec.convert(fields, RigRegionAttachment)
+        was_region = as_struct(fields, RigRegionAttachment)
         return restore(fields, was_region, _region(attachment, was_region), to_builtins)
     if isinstance(attachment, MeshAttachment):
-        was_mesh = msgspec.convert(fields, RigMeshAttachment)
+        was_mesh = as_struct(fields, RigMeshAttachment)
         return restore(fields, was_mesh, _mesh(attachment, was_mesh, slot_bone, bones), to_builtins)
     return fields
 

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import UNSET
 
 from ...ir.errors import FormatError, quoted
-from ...ir.native import Native, fields_of, restore, stated
+from ...ir.native import Native, as_struct, fields_of, restore, stated
 from ...ir.rig import (
     Constraint,
     ConstraintRecord,
@@ -223,7 +223,7 @@ def write_constraint(constraint: Constraint) -> dict[str, Any]:
 
 
 def _was(fields: dict[str, Any], struct: type[Any], name: str) -> Any:
-    return msgspec.convert(fields or {"name": name}, struct)
+    return as_struct(fields or {"name": name}, struct)
 
 
 def _stated_fields(record: ConstraintRecord, was: msgspec.Struct, table: dict[str, str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ when they are read, because an absent one means a region and an unknown one must
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -21,6 +21,7 @@ TRANSFORM_PROPERTIES = ("rotate", "x", "y", "scaleX", "scaleY", "shearY")
 Number = float | UnsetType
 Text = str | UnsetType
 Flag = bool | UnsetType
+Index = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class RigSkeletonHeader(msgspec.Struct, kw_only=True):
@@ -107,12 +108,12 @@ class RigMeshAttachment(msgspec.Struct, kw_only=True):
     path: Text = UNSET
     image: Text = UNSET
     uvs: list[float] | UnsetType = UNSET
-    triangles: list[int] | UnsetType = UNSET
+    triangles: list[Index] | UnsetType = UNSET
     vertices: list[float] | UnsetType = UNSET
     weights: list[list[RigMeshBinding]] | UnsetType = UNSET
     boneIndexing: Text = UNSET
     hull: int | UnsetType = UNSET
-    edges: list[int] | UnsetType = UNSET
+    edges: list[Index] | UnsetType = UNSET
     width: Number = UNSET
     height: Number = UNSET
     color: Text = UNSET

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from ...ir.errors import quoted
+from ...ir.errors import ConversionError, quoted
 
 Color = tuple[float, float, float, float]
 
@@ -55,8 +55,15 @@ def stated_color(was: str | UnsetType, color: tuple[float, ...]) -> str | UnsetT
 
 
 def canonical(text: str, known: tuple[str, ...]) -> str:
-    """The spelling of an enumerated value, found by folding case."""
-    return next(value for value in known if value.lower() == text.lower())
+    """The spelling of an enumerated value, found by folding case.
+
+    Raises:
+        ConversionError: There is none: someone edited a native record.
+    """
+    for value in known:
+        if value.lower() == text.lower():
+            return value
+    raise ConversionError(f"{quoted(text)} is none of {', '.join(known)}")
 
 
 def is_read_by_runtime(text: str, known: tuple[str, ...]) -> bool:

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from ...ir.compare import matrices_agree
 from ...ir.exchange import Buffers, Writing
 from ...ir.matrix import decompose_planar
-from ...ir.native import fields_of, restore, stated
+from ...ir.native import as_struct, fields_of, restore, stated
 from ...ir.rig import Bone, Inherit, Rig, Skin, Slot, Stage
 from ..json_text import encode
 from .attachments import write_attachment
@@ -60,8 +60,7 @@ def _bones(rig: Rig) -> list[dict[str, Any]]:
     skeleton = rig.skeleton
     authored = [fields_of(bone.native, FORMAT) for bone in skeleton.bones]
     was = [
-        msgspec.convert(fields or {"name": bone.name}, RigBone)
-        for fields, bone in zip(authored, skeleton.bones, strict=True)
+        as_struct(fields or {"name": bone.name}, RigBone) for fields, bone in zip(authored, skeleton.bones, strict=True)
     ]
     poses = _poses(rig, was)
     rows = zip(skeleton.bones, skeleton.parent_names, authored, was, poses, strict=True)
@@ -136,7 +135,7 @@ def _inherit(was: Any, mode: Inherit) -> Any:
 
 def _stage(stage: Stage) -> dict[str, Any]:
     fields = fields_of(stage.native, FORMAT)
-    was = msgspec.convert(fields, RigSkeletonHeader)
+    was = as_struct(fields, RigSkeletonHeader)
     values = {
         "x": stage.x,
         "y": stage.y,
@@ -158,7 +157,7 @@ def _declared(was: Any, value: Any) -> Any:
 
 def _slot(slot: Slot) -> dict[str, Any]:
     fields = fields_of(slot.native, FORMAT)
-    was = msgspec.convert(fields or {"name": slot.name, "bone": slot.bone}, RigSlot)
+    was = as_struct(fields or {"name": slot.name, "bone": slot.bone}, RigSlot)
     blend = _BLEND_NAMES.get(slot.blend, "normal")
     same_blend = canonical("normal" if was.blend is UNSET else was.blend, BLEND_MODES) == blend
     now = RigSlot(
