@@ -1,8 +1,11 @@
 # make demo   convert the fixtures there and back
 # make test   set up and run the tests
+# make roundtrip   all good files to every other format and back
 # make lint   style and types
 
 PYTHON ?= python3
+RIGCONV_SHARED ?= ../shared
+SAMPLES := $(RIGCONV_SHARED)/samples
 VENV := .venv
 BIN := $(VENV)/bin
 TYPED := build/typed
@@ -10,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 READY := $(VENV)/.ready
 ORACLE := tests/oracle/node_modules/.ready
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test roundtrip lint format bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +40,10 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Good files of all formats to every other format and back.
+roundtrip: $(READY)
+	$(BIN)/rigconv roundtrip fixtures $(wildcard $(SAMPLES)/*/good $(SAMPLES)/rigc/*.rig.json)
 
 bench: $(READY)
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --benchmark-group-by=group

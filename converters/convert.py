@@ -75,7 +75,7 @@ def write_loaded(loaded: Loaded, name: str, target: Format, options: ConvertOpti
     Returns:
         Names of the files that were written.
     """
-    refuse_problems(loaded, target.capabilities)
+    refuse_problems(loaded.reading, target.capabilities)
     report = loaded.reading.report
     _report_tolerated(loaded.reading.problems, report)
     return write_rig(loaded.rig, name, target, options, report, loaded.format.id)

@@ -24,12 +24,14 @@ class Loaded(msgspec.Struct, eq=False):
 
     Attributes:
         rig: What it says, with what it carries restored.
+        host: What it says by itself.
         format: Its format.
         reading: Report and problems of the reader.
         images: Names of the image files that it shows, there or not.
     """
 
     rig: Rig
+    host: Rig
     format: Format
     reading: Reading
     images: list[str] = []
@@ -50,14 +52,13 @@ def load_file(name: str, format_id: str | None = None, options: ReadOptions = Re
     source = files.read(name)
     found = find(format_id) if format_id else sniff.format_of(source, name)
     reading = Reading(source=source, options=options)
-    rig = found.read(reading)
+    host = found.read(reading)
     folder = image_folder(name, reading.images, options.images)
-    rig = measured(rig, folder)
-    images = [str(folder / image) for image in image_names(rig)]
+    host = measured(host, folder)
+    images = [str(folder / image) for image in image_names(host)]
     carried = reading.carried or _sidecar(name, reading)
-    if carried is not None:
-        rig = _restored(rig, carried, found, reading.report)
-    return Loaded(rig, found, reading, images)
+    rig = host if carried is None else _restored(host, carried, found, reading.report)
+    return Loaded(rig, host, found, reading, images)
 
 
 def _sidecar(name: str, reading: Reading) -> Carried | None:
@@ -88,19 +89,19 @@ def _restored(host: Rig, carried: Carried, host_format: Format, report: Conversi
     return restore(host, expected, carried.rig, report)
 
 
-def refuse_problems(loaded: Loaded, capabilities: Capabilities | None) -> None:
+def refuse_problems(reading: Reading, capabilities: Capabilities | None) -> None:
     """Raise the first problem that stands in the way.
 
     Args:
-        loaded: The file that was read.
+        reading: How the file was read.
         capabilities: Those of the target; None for a use that needs all.
 
     Raises:
         FormatError: The target needs what the problem affects.
     """
-    for problem in loaded.reading.problems:
+    for problem in reading.problems:
         if _is_needed(problem, capabilities):
-            raise problem.error(loaded.reading.file)
+            raise problem.error(reading.file)
 
 
 def _is_needed(problem: Problem, capabilities: Capabilities | None) -> bool:
@@ -114,5 +115,5 @@ def _is_needed(problem: Problem, capabilities: Capabilities | None) -> bool:
 def read_rig(name: str, format_id: str | None = None, options: ReadOptions = ReadOptions()) -> Rig:
     """The rig of a file, which must be whole."""
     loaded = load_file(name, format_id, options)
-    refuse_problems(loaded, None)
+    refuse_problems(loaded.reading, None)
     return loaded.rig

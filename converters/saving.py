@@ -19,7 +19,7 @@ from ..ir.native import Natives
 from ..ir.report import ConversionReport
 from ..ir.rig import Rig
 from . import files, sniff
-from .loading import Loaded, refuse_problems, sidecar_of
+from .loading import refuse_problems, sidecar_of
 from .lowering import LoweringOptions, lower
 from .registry import Format, find
 
@@ -114,7 +114,8 @@ def _check_readable(buffers: Buffers, target: Format) -> None:
     """
     reading = Reading(source=Source("", b"".join(buffers)))
     try:
-        refuse_problems(Loaded(target.read(reading), target, reading), target.capabilities)
+        target.read(reading)
+        refuse_problems(reading, target.capabilities)
     except FormatError as error:
         where = f"{error.where}: " if error.where else ""
         raise ConversionError(

@@ -15,6 +15,9 @@ from .registry import Format, declarations, load
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at first; only where that says nothing the rest is."""
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+"""What may stand before the first character of a JSON document."""
+
 
 def format_of(source: Source, name: str) -> Format:
     """The format of a file that was read under a name."""
@@ -35,11 +38,24 @@ def of_content(data: bytes | memoryview, name: str) -> Declaration:
         UnknownFormatError: Neither says which format it is.
     """
     found = recognise(bytes(data[:HEAD_BYTES])) or recognise(bytes(data))
-    if found is None and bytes(data[:HEAD_BYTES]).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+    if found is None and _is_json(bytes(data[:HEAD_BYTES])):
         found = of_name(name)
     if found is None:
         raise UnknownFormatError(one_line(f"{name}: {_nature(data)} that no format recognises; known are {_known()}"))
     return found
+
+
+def of_file(name: str) -> Declaration | None:
+    """The format that a file's first bytes show, else the one whose files alone bear its name.
+
+    Raises:
+        FileError: It cannot be read.
+    """
+    return recognise(files.head(name, HEAD_BYTES)) or of_name(name)
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip(_BLANK)[:1] in (b"{", b"[")
 
 
 def recognise(head: bytes) -> Declaration | None:
@@ -48,7 +64,7 @@ def recognise(head: bytes) -> Declaration | None:
     for declaration in candidates:
         if declaration.magic and head.startswith(declaration.magic):
             return declaration
-    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
+    if head.lstrip(_BLANK)[:1] != b"{":
         return None
     marks = [(mark, declaration) for declaration in candidates for mark in declaration.marks]
     for path, token, _ in tokens(head):
@@ -68,7 +84,7 @@ def _bears(mark: Mark, path: KeyPath, token: bytes) -> bool:
 
 
 def _nature(data: bytes | memoryview) -> str:
-    head = bytes(data[:HEAD_BYTES]).lstrip(b"\xef\xbb\xbf \t\r\n")
+    head = bytes(data[:HEAD_BYTES]).lstrip(_BLANK)
     if not data:
         return "an empty file"
     return {b"{": "a JSON object", b"[": "a JSON list"}.get(head[:1], "a file")

@@ -56,6 +56,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
         masks: Slots may have mask sources.
         constraints: Tags of the constraints it holds.
         carry: How the rest travels by default.
+        precision: Share of the skeleton's size within which world matrices come back from a file.
     """
 
     everything: bool = False
@@ -76,3 +77,4 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     masks: bool
     constraints: frozenset[str]
     carry: Carry
+    precision: float = 1e-9

@@ -17,6 +17,7 @@ from . import paths
 from .errors import quoted
 from .native import Native
 from .paths import record_key
+from .pose import world_matrices
 from .rig import Mesh, Record, Rig, Skeleton
 
 AGREEMENT = 1e-6
@@ -72,6 +73,22 @@ def matrices_agree(before: np.ndarray, after: np.ndarray, tolerance: float = AGR
         (distance[:, :3, :3].max(axis=(1, 2)) <= tolerance * axes)
         & (distance[:, :3, 3].max(axis=1) <= tolerance * reach)
     )
+
+
+def world_errors(before: Rig, after: Rig) -> dict[str, float]:
+    """How far each bone's world matrix moved, as a share of the skeleton's size; by the bone's name.
+
+    Bones that only one of the rigs has do not count.
+    """
+    names, places = before.skeleton.names, _indices(after.skeleton)
+    shared = [(index, places[name]) for index, name in enumerate(names) if name in places]
+    if not shared:
+        return {}
+    rows, columns = np.array(shared).T
+    worlds = world_matrices(before.skeleton), world_matrices(after.skeleton)
+    size = max(np.abs(worlds[0][:, :3]).max(), 1e-300)
+    errors = np.abs(worlds[0][rows] - worlds[1][columns]).max(axis=(1, 2)) / size
+    return {names[row]: error for row, error in zip(rows.tolist(), errors.tolist(), strict=True)}
 
 
 def value_differences(path: str, before: Any, after: Any, tolerance: float) -> Iterator[Difference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .errors import quoted
@@ -31,3 +32,11 @@ def record_key(item: Any) -> str:
     """What identifies a named record among its like: its name, and for constraints its type, too."""
     tag = item.__struct_config__.tag
     return f"{tag}/{item.name}" if tag else str(item.name)
+
+
+def holders(path: str) -> Iterator[str]:
+    """A path and those of everything that holds the element, outermost first."""
+    for place, character in enumerate(path):
+        if character in ".[" and place:
+            yield path[:place]
+    yield path

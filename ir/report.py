@@ -11,6 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
+from .paths import holders
+
 
 class Severity(StrEnum):
     """How far an entry is from the source."""
@@ -86,8 +88,4 @@ class ConversionReport(msgspec.Struct):
 
     def explains(self, path: str) -> bool:
         """Whether an entry speaks of the element at ``path`` or of something that holds it."""
-        return any(_holds(entry.path, path) for entry in self.entries)
-
-
-def _holds(outer: str, inner: str) -> bool:
-    return inner == outer or (inner.startswith(outer) and inner[len(outer)] in ".[")
+        return not {entry.path for entry in self.entries}.isdisjoint(holders(path))

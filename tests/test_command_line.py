@@ -453,7 +453,17 @@ def complete(*words: str) -> list[str]:
 
 def test_completion_offers_commands() -> None:
     assert complete("val") == ["validate"]
-    assert set(complete("")) == {"batch", "watch", "config", "convert", "validate", "info", "formats", "schema"}
+    assert set(complete("")) == {
+        "batch",
+        "watch",
+        "roundtrip",
+        "config",
+        "convert",
+        "validate",
+        "info",
+        "formats",
+        "schema",
+    }
 
 
 def test_completion_offers_options_of_a_conversion_without_its_word() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from rigconv import FormatError
-from rigconv.converters.loading import Loaded, refuse_problems
+from rigconv.converters.loading import refuse_problems
 from rigconv.converters.registry import find
 from support import dumped, read_bytes, rigc_document, write_bytes
 
@@ -188,14 +188,13 @@ def test_what_cannot_be_compiled_is_noted(fault: str) -> None:
 def test_only_targets_that_need_the_faulty_part_are_held_up(fault: str) -> None:
     document, affects, _ = COMPILING[fault]
     rig, reading = read_bytes(dumped(document), "rigc")
-    loaded = Loaded(rig, find("rigc"), reading)
     needing = {"skins": {"rigc", "inr", "ir"}, "constraints": {"rigc", "ir"}, "invariants": {"rigc", "ir"}}
     for target in ("rigc", "engine", "inr", "ir"):
         if target in needing.get(affects, set()):
             with pytest.raises(FormatError):
-                refuse_problems(loaded, find(target).capabilities)
+                refuse_problems(reading, find(target).capabilities)
         else:
-            refuse_problems(loaded, find(target).capabilities)
+            refuse_problems(reading, find(target).capabilities)
             write_bytes(rig, target)
 
 

@@ -110,7 +110,7 @@ def _plan_file(found: Found, plan: Plan, choice: Choice, manifest: Manifest, opt
     stated, request, options = options_for(found.path)
     known = stated if stated is not None else manifest.known_format(found.path, found.stamp)
     try:
-        format_id = _format_of(files.join(choice.source, found.path)) if known is None else known
+        format_id = _sniffed(files.join(choice.source, found.path)) if known is None else known
     except files.FileError as error:
         name = files.join(choice.source, found.path)
         plan.unreadable.append(Unreadable(found.path, str(error).removeprefix(f"{name}: ")))
@@ -122,11 +122,9 @@ def _plan_file(found: Found, plan: Plan, choice: Choice, manifest: Manifest, opt
     plan.jobs.append(Job(found.path, output, format_id, request, options, found.stamp.size))
 
 
-def _format_of(name: str) -> str:
-    """The format that a file's first bytes show, else the one whose files alone bear its name; empty for none."""
-    head = files.head(name, sniff.HEAD_BYTES)
-    found = sniff.recognise(head) or sniff.of_name(name)
-    return found.id if found else ""
+def _sniffed(name: str) -> str:
+    declaration = sniff.of_file(name)
+    return declaration.id if declaration else ""
 
 
 def output_path(path: str, format_id: str, target: Format) -> str:

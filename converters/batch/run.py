@@ -97,7 +97,7 @@ class Observer(Protocol):
     def start(self, total: int) -> None:
         """So many files are to be converted."""
 
-    def advance(self, record: Record) -> None:
+    def advance(self, done: object, /) -> None:
         """One is done."""
 
 

@@ -250,6 +250,36 @@ def watch(
 
 
 @app.command()
+def roundtrip(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, or folders to walk.")],
+    via: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--via", metavar="F,F", help="Go through these formats; by default to each other one."),
+    ] = None,
+    tolerance: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--tolerance",
+            metavar="T",
+            help="How far values may be off, relatively.",
+            show_default="what formats promise",
+        ),
+    ] = None,
+    report: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--report", metavar="FILE", help="Write JUnit XML (*.xml) or JSON; - for JSON on stdout."),
+    ] = None,
+    source: FromOption = None,
+    images: ImagesOption = None,
+    manifest: ManifestOption = None,
+) -> int:
+    """Take files to other formats and back, and tell what changed; exit status 1 if reports did not tell all of it."""
+    formats_between = None if via is None else [word.strip() for word in via.split(",")]
+    stated = _stated(source=source, images=images, manifest=manifest)
+    return commands.roundtrip(paths, formats_between, tolerance, report, stated)
+
+
+@app.command()
 def validate(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files to check.")],
     as_json: JsonOption = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -17,10 +18,20 @@ from ..convert import Conversion, convert_file
 from ..loading import load_file
 from ..registry import find, third_parties
 from . import BAD_INPUT, BATCH_FAILED, OK, TERMINATED
-from .text import print_batch, print_formats, print_info, print_settings, print_summary, print_turn, print_validations
+from .text import (
+    print_batch,
+    print_formats,
+    print_info,
+    print_settings,
+    print_summary,
+    print_survey,
+    print_turn,
+    print_validations,
+)
 
 if TYPE_CHECKING:
     from ..batch import BatchOptions
+    from ..survey import Survey
 
 
 def convert_plainly(input_name: str, output_name: str) -> int:
@@ -109,6 +120,53 @@ def watch(source: str, destination: str, options: BatchOptions) -> int:
     except KeyboardInterrupt:
         return OK
     return OK
+
+
+def roundtrip(
+    names: list[str], via: list[str] | None, tolerance: float | None, report: str | None, stated: Settings
+) -> int:
+    """``rigconv roundtrip``."""
+    from ..survey import find_files, survey
+    from .progress import progress
+
+    _check_round_trip(names, via, tolerance)
+    if report is not None:
+        _check_report(report, names)
+    found, skipped = find_files(names)
+    with progress() as observer:
+        observer.start(len(found))
+        surveyed = survey(found, via, tolerance, stated, observer.advance)
+    surveyed.skipped = skipped
+    if report is not None:
+        _write_survey(surveyed, report)
+    if report != files.STANDARD:
+        print_survey(surveyed)
+    return OK if surveyed.ok else BAD_INPUT
+
+
+def _check_round_trip(names: list[str], via: list[str] | None, tolerance: float | None) -> None:
+    """Refuse what makes no sense before the work starts.
+
+    Raises:
+        UsageError: A format is unknown, or an option has no sensible value.
+    """
+    if files.STANDARD in names:
+        raise UsageError("a round trip needs files: standard input can be read only once")
+    if tolerance is not None and not (math.isfinite(tolerance) and tolerance >= 0):
+        raise UsageError(f"the tolerance is {tolerance}; it must be a number that is not negative")
+    for format_id in via or []:
+        find(format_id)
+
+
+def _write_survey(surveyed: Survey, name: str) -> None:
+    if name.lower().endswith(".xml"):
+        from ..junit import junit_xml
+
+        files.write(name, [junit_xml(surveyed)])
+        return
+    from ..survey import survey_value
+
+    _write_json(survey_value(surveyed), name)
 
 
 def validate(names: list[str], as_json: bool, stated: Settings) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -40,7 +40,7 @@ class _Bar:
     def start(self, total: int) -> None:
         self._bar.update(self._task, total=total)
 
-    def advance(self, _: Any) -> None:
+    def advance(self, _: object, /) -> None:
         speed = self._bar.tasks[0].speed
         self._bar.update(self._task, advance=1, rate="" if speed is None else f"{speed:.0f} files/s")
 
@@ -56,7 +56,7 @@ class _Lines:
         self._total = total
         self._started = self._said = time.monotonic()
 
-    def advance(self, _: Any) -> None:
+    def advance(self, _: object, /) -> None:
         self._done += 1
         now = time.monotonic()
         if now - self._said < _SECONDS_BETWEEN_LINES:

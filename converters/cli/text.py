@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import one_line
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..batch import Summary
     from ..config import Explained
     from ..convert import Conversion
+    from ..survey import Cell, Survey
     from ..validate import Validation
 
 _COLOURS = {"exact": "green", "approximated": "yellow", "dropped": "red"}
@@ -118,6 +119,84 @@ def _batch_table(counts: dict[str, int], losses: dict[str, int]) -> Any:
     for code, count in losses.items():
         table.add_row(Text(code, style="yellow"), str(count))
     return table
+
+
+# -- roundtrip --------------------------------------------------------------------------------------------------------
+
+
+def print_survey(survey: Survey) -> None:
+    """The matrices of what came back, what differs by kind of element, and every fault."""
+    from ..survey import cells
+
+    found = cells(survey.trips)
+    for carry, title in ((True, "with carry"), (False, "without carry")):
+        rows = [cell for cell in found if cell.carry is carry]
+        if rows:
+            _print_matrix(_matrix(title, rows))
+    for cell in found:
+        if not cell.carry:
+            _print_cell(cell)
+    for trip in survey.faulty:
+        for fault in trip.faults:
+            _print_line(f"FAILED {trip.file}: {trip.title}: {fault}")
+    for item in survey.unreadable:
+        _print_line(f"FAILED {item.error}")
+    _print_line(_total(survey))
+
+
+def _matrix(title: str, found: Sequence[Cell]) -> list[list[str]]:
+    """Rows of text: the head, and a row for each format that files were of."""
+    ways = sorted({cell.via for cell in found})
+    texts = {(cell.source, cell.via): _cell_text(cell) for cell in found}
+    head = [title, *(f"via {' -> '.join(way)}" for way in ways)]
+    sources = sorted({cell.source for cell in found})
+    return [head, *([source, *(texts.get((source, way), "-") for way in ways)] for source in sources)]
+
+
+def _cell_text(cell: Cell) -> str:
+    """How many files came back how; what differs and is not reported counts as failed."""
+    counts = [f"{count} {_OUTCOMES.get(outcome, outcome)}" for outcome, count in cell.outcomes.items()]
+    return ", ".join([*counts, *([f"{cell.faulty} FAILED"] if cell.faulty else [])])
+
+
+_OUTCOMES = {"differs": "differ as reported"}
+
+
+def _print_matrix(rows: list[list[str]]) -> None:
+    console = _console()
+    if console is not None:
+        from rich.table import Table
+
+        table = Table(*rows[0])
+        for row in rows[1:]:
+            table.add_row(*row)
+        console.print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in [*rows, []]:
+        _print_line("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip())
+
+
+def _print_cell(cell: Cell) -> None:
+    """What files lost on one way, and what differed therefore."""
+    way = " -> ".join([cell.source, *cell.via, cell.source])
+    _print_line(f"{way}: worlds within {cell.world_error:.1e}, lost {_counts(cell.losses)}")
+    _print_line(f"    differs without carry: {_counts(cell.elements)}")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} x {count}" for name, count in counts.items()) or "nothing"
+
+
+def _total(survey: Survey) -> str:
+    trips = _number(len(survey.trips), "round trip")
+    skipped = f"; {_number(len(survey.skipped), 'file')} skipped" if survey.skipped else ""
+    unreadable = f", {_number(len(survey.unreadable), 'unreadable file')}" if survey.unreadable else ""
+    return f"{_number(survey.files, 'file')}, {trips}: {len(survey.faulty)} failed{unreadable}{skipped}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 # -- validate ---------------------------------------------------------------------------------------------------------

@@ -24,4 +24,5 @@ CAPABILITIES = Capabilities(
     masks=True,
     constraints=frozenset({"pendulum"}),
     carry=Carry.EMBED,
+    precision=1e-5,  # numbers are float32
 )

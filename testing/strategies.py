@@ -1,14 +1,4 @@
-"""For people who test importers of their own: hypothesis strategies for rigs, and what to compare them by.
-
-    from hypothesis import given
-    from rigconv.testing import assert_same_worlds, rigs
-
-    @given(rigs())
-    def test_my_format(rig):
-        assert_same_worlds(rig, my_read(my_write(rig)), tolerance=1e-9)
-
-Needs the extra ``rigconv[testing]``.
-"""
+"""Hypothesis strategies for rigs and their parts."""
 
 from __future__ import annotations
 
@@ -18,11 +8,10 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from .ir.compare import differences
-from .ir.edit import unique_names
-from .ir.matrix import compose, is_flat, planar, rotation_from_euler
-from .ir.pose import world_matrices
-from .ir.rig import (
+from ..ir.edit import unique_names
+from ..ir.matrix import compose, is_flat, planar, rotation_from_euler
+from ..ir.pose import world_matrices
+from ..ir.rig import (
     Attachment,
     BlendMode,
     Bone,
@@ -229,42 +218,3 @@ def _constraints(draw: st.DrawFn, bones: list[str]) -> list[Any]:
         name="sway", bone=draw(one), rotate=1.0, scale_y=draw(st.sampled_from(["none", "volume"]))
     )
     return draw(st.lists(st.sampled_from([ik, physics]), unique_by=id, max_size=2))
-
-
-# -- comparing --------------------------------------------------------------------------------------------------------
-
-
-def world_errors(before: Rig, after: Rig) -> dict[str, float]:
-    """How far each bone's world matrix moved, as a share of the skeleton's size; by the bone's name.
-
-    Bones that only one of the rigs has do not count.
-    """
-    worlds = world_matrices(before.skeleton), world_matrices(after.skeleton)
-    size = max(np.abs(worlds[0][:, :3]).max(), 1e-300)
-    places = {name: index for index, name in enumerate(after.skeleton.names)}
-    return {
-        name: float(np.abs(worlds[0][index] - worlds[1][places[name]]).max() / size)
-        for index, name in enumerate(before.skeleton.names)
-        if name in places
-    }
-
-
-def assert_same_worlds(before: Rig, after: Rig, tolerance: float) -> None:
-    """Fail unless every bone of ``before`` is in ``after`` and stands where it stood.
-
-    Args:
-        before: The rig.
-        after: What became of it; it may have more bones.
-        tolerance: Share of the skeleton's size.
-    """
-    errors = world_errors(before, after)
-    missing = [name for name in before.skeleton.names if name not in errors]
-    assert not missing, f"bones are missing: {missing}"  # noqa: S101
-    worst = max(errors, key=errors.__getitem__)
-    assert errors[worst] <= tolerance, f"bone {worst!r} is off by {errors[worst]} of the skeleton's size"  # noqa: S101
-
-
-def assert_same(before: Rig, after: Rig, tolerance: float = 1e-9) -> None:
-    """Fail unless two rigs say the same, native spellings apart."""
-    found = list(differences(before, after, tolerance))
-    assert not found, "\n".join(f"{item.path}: {item.before!r} -> {item.after!r}" for item in found[:10])  # noqa: S101

@@ -1,0 +1,193 @@
+"""``rigconv roundtrip``: what comes back from other formats, and whether reports told what did not."""
+
+import json
+import shutil
+
+import junitparser
+import pytest
+from command import rigconv
+from support import FORMATS
+from third_party import PLUGIN, install, run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, fixtures):
+    """The working folder, with a rig, a puppet and an engine rig in ``rigs``."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(fixtures / "walker.rig", "rigs/walker.rig")
+    shutil.copy(fixtures / "swing.rig.json", "rigs/swing.rig.json")
+    shutil.copy(fixtures / "puppet.inr", "rigs/puppet.inr")
+    return tmp_path
+
+
+def surveyed(*arguments, status=0):
+    """The JSON report of a run."""
+    result = rigconv("roundtrip", *arguments, "--report", "-")
+    assert result.status == status, result.errors
+    return json.loads(result.output)
+
+
+def matrix(report, carry):
+    return {(cell["source"], *cell["via"]): cell["outcomes"] for cell in report["matrix"] if cell["carry"] is carry}
+
+
+# -- the matrix -------------------------------------------------------------------------------------------------------
+
+
+def test_each_file_goes_to_each_other_format_and_back(folder):
+    report = surveyed("rigs")
+    ways = {(source, target) for source in ("rigc", "engine", "inr") for target in FORMATS if source != target}
+    assert set(matrix(report, carry=True)) == set(matrix(report, carry=False)) == ways
+    assert (report["ok"], report["files"]) == (True, 3)
+
+
+def test_with_carry_files_come_back_byte_for_byte(folder):
+    assert all(outcomes == {"identical": 1} for outcomes in matrix(surveyed("rigs"), carry=True).values())
+
+
+def test_without_carry_what_a_format_cannot_say_is_missing(folder):
+    outcomes = matrix(surveyed("rigs/swing.rig.json"), carry=False)
+    assert outcomes == {
+        ("rigc", "engine"): {"differs": 1},
+        ("rigc", "inr"): {"differs": 1},
+        ("rigc", "ir"): {"identical": 1},
+    }
+
+
+def test_what_differs_names_the_codes_that_told_so(folder):
+    (trip,) = [
+        trip
+        for trip in surveyed("rigs/swing.rig.json")["round_trips"]
+        if trip["via"] == ["engine"] and not trip["carry"]
+    ]
+    told = {item["path"]: item["codes"] for item in trip["differences"]}
+    assert told['bones["beam"].length'] == ["BONE_FIELDS_DROPPED"]
+    assert told['constraints["ik/pull"]'] == ["CONSTRAINT_DROPPED"]
+    assert trip["losses"]["CONSTRAINT_DROPPED"] == 1
+    assert trip["world_error"] < 1e-12
+
+
+def test_spelling_that_means_the_same_is_equal(folder):
+    text = (folder / "rigs" / "swing.rig.json").read_text()
+    (folder / "spaced.rig.json").write_text(text.replace(": ", " :  "))
+    assert matrix(surveyed("spaced.rig.json"), carry=True)["rigc", "inr"] == {"equal": 1}
+
+
+def test_a_way_may_lead_through_several_formats(folder):
+    report = surveyed("rigs/swing.rig.json", "--via", "inr,engine")
+    assert matrix(report, carry=True) == {("rigc", "inr", "engine"): {"identical": 1}}
+    assert matrix(report, carry=False) == {("rigc", "inr", "engine"): {"differs": 1}}
+
+
+@pytest.mark.parametrize(("tolerance", "status"), [("1e-3", 0), ("0", 1)])
+def test_bones_that_float32_moves_are_within_a_tolerance_or_not(folder, tolerance, status):
+    report = surveyed("rigs/swing.rig.json", "--via", "inr", "--tolerance", tolerance, status=status)
+    faulty = [trip for trip in report["round_trips"] if not trip["ok"]]
+    assert bool(faulty) == bool(status)
+    assert all(
+        "moved by" in fault or "came back as" in fault or fault.startswith("and ")
+        for trip in faulty
+        for fault in trip["faults"]
+    )
+
+
+# -- what is not told -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("honest", "lie", "said"),
+    [
+        ("{{local[0, 3]}}", "{{local[0, 3] + 5}}", "moved by"),
+        ("{{parent or '-'}}", "-", 'bones["chest"]'),
+    ],
+    ids=["bones moved", "parents lost"],
+)
+def test_a_format_that_does_not_tell_all_is_found_out(folder, honest, lie, said):
+    assert honest in PLUGIN
+    site = install(folder / "site", "points", PLUGIN.replace(honest, lie).format(id="points"))
+    result = run(site, "roundtrip", folder / "rigs" / "walker.rig", "--via", "points")
+    assert result.returncode == 1, result.stdout + result.stderr
+    failures = [line for line in result.stdout.splitlines() if line.startswith("FAILED")]
+    assert any(said in line and "not reported" in line for line in failures)
+    assert "FAILED" in result.stdout.splitlines()[1]
+
+
+# -- files ------------------------------------------------------------------------------------------------------------------
+
+
+def test_files_of_no_format_in_folders_are_skipped(folder):
+    (folder / "rigs" / "notes.txt").write_text("swing")
+    (folder / "rigs" / ".hidden.inr").write_bytes(b"INR1")
+    report = surveyed("rigs")
+    assert report["skipped"] == ["rigs/notes.txt"]
+    assert report["ok"]
+
+
+def test_files_that_cannot_be_read_are_failures(folder):
+    (folder / "rigs" / "bad.inr").write_bytes(b"INR1")
+    result = rigconv("roundtrip", "rigs", "missing.inr")
+    assert result.status == 1
+    failures = [line for line in result.output.splitlines() if line.startswith("FAILED")]
+    assert [line.split(": ")[0] for line in failures] == ["FAILED rigs/bad.inr", "FAILED missing.inr"]
+
+
+def test_files_of_one_stem_do_not_get_into_each_others_way(folder):
+    shutil.copytree(folder / "rigs", folder / "rigs" / "again")
+    assert surveyed("rigs")["files"] == 6
+
+
+def test_a_manifest_is_used_on_the_way_out(shared, tmp_path):
+    rig, manifest = shared / "samples/rigc/barge_from.rig.json", shared / "samples/rigc/barge.manifest.json"
+    assert "POSITION_UNKNOWN" in json.dumps(surveyed(rig)["matrix"])
+    assert "POSITION_UNKNOWN" not in json.dumps(
+        surveyed(rig, "--manifest", manifest, "--via", "engine")["round_trips"][0]["losses"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-",), "standard input can be read only once"),
+        (("rigs", "--via", "obj"), "no format"),
+        (("rigs", "--tolerance", "-1"), "tolerance"),
+        (("rigs", "--tolerance", "nan"), "tolerance"),
+        (("rigs/puppet.inr", "--report", "rigs/puppet.inr"), "written over"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(folder, arguments, said):
+    result = rigconv("roundtrip", *arguments)
+    assert result.status == 2
+    assert said in result.errors
+
+
+# -- what is printed ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_pipe_gets_the_matrices_and_what_differs(folder):
+    lines = rigconv("roundtrip", "rigs").output.splitlines()
+    assert lines[0].split() == ["with", "carry", "via", "engine", "via", "inr", "via", "ir", "via", "rigc"]
+    assert lines[1].split() == ["engine", "-", *["1", "identical"] * 3]
+    assert lines[5].startswith("without carry")
+    assert "1 differ as reported" in lines[6]
+    assert lines[-1] == "3 files, 18 round trips: 0 failed"
+
+
+def test_junit_has_a_test_case_for_each_round_trip(folder):
+    (folder / "rigs" / "bad\x01\udcff.inr").write_bytes(b"INR1")
+    assert rigconv("roundtrip", "rigs", "--report", "r.xml").status == 1
+    found = junitparser.JUnitXml.fromfile("r.xml")
+    assert (found.tests, found.failures, found.errors) == (19, 0, 1)
+    (suite,) = found
+    assert len(list(suite)) == 19
+    assert {case.classname for case in suite if not case.result} == {
+        "rigs/puppet.inr",
+        "rigs/swing.rig.json",
+        "rigs/walker.rig/rig.json",
+    }
+
+
+def test_the_report_survives_names_that_are_no_unicode(folder):
+    shutil.copy("rigs/puppet.inr", "odd \udcff.inr")
+    assert rigconv("roundtrip", "odd \udcff.inr", "--report", "r.json").status == 0
+    with open("r.json", encoding="utf-8") as file:
+        assert ascii(json.load(file)["round_trips"][0]["file"]) == r"'odd \udcff.inr'"
