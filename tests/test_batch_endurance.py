@@ -97,12 +97,20 @@ def test_killed_twenty_times_and_taken_up_again(tree, whole, tmp_path):
     assert contents(tmp_path / "dst") == whole
 
 
+def mind_interruptions():
+    """Shells start what runs in the background so that it ignores them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_stopped_batch_ends_clean_and_is_taken_up_again(tree, whole, tmp_path, number, status, jobs):
     destination = tmp_path / "dst"
     process = subprocess.Popen(
-        command(tree, destination, "--jobs", jobs), stderr=subprocess.PIPE, start_new_session=True
+        command(tree, destination, "--jobs", jobs),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=mind_interruptions,
     )
     while not (destination / MANIFEST).exists() or (destination / MANIFEST).read_bytes().count(b'"products"') < 20:
         time.sleep(0.01)

@@ -17,7 +17,14 @@ def watched(tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.rig.json").write_bytes(rigc())
     command = [sys.executable, "-m", "rigconv", "watch", "src", "src/out", "--to", "inr"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which background shells ignore
+    )
     yield tmp_path / "src", process
     process.kill()
     process.wait()
