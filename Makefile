@@ -1,6 +1,7 @@
 # make demo   convert the fixtures there and back
 # make test   set up and run the tests
 # make roundtrip   all good files to every other format and back
+# make bench  the benchmarks, each a ratio
 # make lint   style and types
 
 PYTHON ?= python3
@@ -28,7 +29,7 @@ demo: $(READY)
 	$(BIN)/python fixtures/demo.py
 
 test: $(READY) $(ORACLE)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --ignore tests/benchmarks
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
