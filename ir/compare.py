@@ -18,7 +18,7 @@ from .errors import quoted
 from .native import Native
 from .paths import record_key
 from .pose import world_matrices
-from .rig import Mesh, Record, Rig, Skeleton
+from .rig import Binding, Bone, Lane, Mesh, Record, Rig, Skeleton
 
 AGREEMENT = 1e-6
 """Relative tolerance within which two values agree: a float32 step with room to spare (DESIGN §3)."""
@@ -99,6 +99,8 @@ def value_differences(path: str, before: Any, after: Any, tolerance: float) -> I
         yield from _mapping_differences(path, before, after, tolerance)
     elif _are_named(before, after):
         yield from _named_differences(path, before, after, tolerance)
+    elif _are_identified(before, after):
+        yield from _mapping_differences(path, _by_identity(before), _by_identity(after), tolerance)
     elif _are_alike(before, after):
         for index, (left, right) in enumerate(zip_longest(before, after)):
             yield from value_differences(f"{path}[{index}]", left, right, tolerance)
@@ -166,9 +168,8 @@ def _lookup(fields: dict[str, Any], name: str) -> Any:
 def _skeleton_differences(before: Skeleton, after: Skeleton, tolerance: float) -> Iterator[Difference]:
     left, right = _indices(before), _indices(after)
     shared = [name for name in left if name in right]
-    for name in left.keys() ^ right.keys():
-        bones = before.bones[left[name]] if name in left else None, after.bones[right[name]] if name in right else None
-        yield Difference(paths.bone(name), *bones)
+    yield from (Difference(paths.bone(name), before.bones[left[name]], None) for name in left if name not in right)
+    yield from (Difference(paths.bone(name), None, after.bones[right[name]]) for name in right if name not in left)
     yield from _order_differences("bones", list(left), list(right))
 
     rows, columns = [left[name] for name in shared], [right[name] for name in shared]
@@ -180,13 +181,24 @@ def _skeleton_differences(before: Skeleton, after: Skeleton, tolerance: float) -
     for index, name in enumerate(shared):
         path = paths.bone(name)
         row, column = rows[index], columns[index]
-        yield from value_differences(path, before.bones[row], after.bones[column], tolerance)
-        yield from value_differences(f"{path}.parent", parents[0][row], parents[1][column], tolerance)
+        if _plain_values(before.bones[row]) != _plain_values(after.bones[column]):
+            yield from value_differences(path, before.bones[row], after.bones[column], tolerance)
+        if parents[0][row] != parents[1][column]:
+            yield Difference(f"{path}.parent", parents[0][row], parents[1][column])
         if moved[index]:
             yield Difference(f"{path}.local", before.local[row], after.local[column])
         if rebound[index] and before.inverse_bind is not None and after.inverse_bind is not None:
             yield Difference(f"{path}.inverse_bind", before.inverse_bind[row], after.inverse_bind[column])
     yield from value_differences("bind", before.bind, after.bind, tolerance)
+
+
+def _plain_values(bone: Bone) -> tuple[Any, ...]:
+    """What a bone says, for telling fast that two bones say the very same, as most do."""
+    unmapped = {key: unmapped_fields(bone.native, key) for key, native in bone.native.items() if native.unmapped}
+    return (unmapped, *(getattr(bone, name) for name in _BONE_FIELDS))
+
+
+_BONE_FIELDS = [name for name in Bone.__struct_fields__ if name != "native"]
 
 
 def _binds_agree(
@@ -206,8 +218,28 @@ def by_key(records: Sequence[Any]) -> dict[str, Any]:
     return {record_key(record): record for record in records}
 
 
+def _by_identity(records: Sequence[Binding | Lane]) -> dict[str, Binding | Lane]:
+    """Nameless records by what they move."""
+    return {_identity(record): record for record in records}
+
+
+def _identity(record: Binding | Lane) -> str:
+    return f"{record.bone}/{record.target}" if isinstance(record, Binding) else f"{record.param}/{record.axis}"
+
+
+def _are_identified(before: Any, after: Any) -> bool:
+    """Whether both are lists of nameless records of which no two move the same."""
+    if not isinstance(before, list) or not isinstance(after, list) or not (before or after):
+        return False
+    if not all(isinstance(item, (Binding, Lane)) for item in [*before, *after]):
+        return False
+    return all(len(_by_identity(side)) == len(side) for side in (before, after))
+
+
 def _are_alike(before: Any, after: Any) -> bool:
-    """Whether both are lists of records, or lists of as many values."""
+    """Whether both are lists of records, or lists of as many values, numbers apart: these are one value together."""
+    if _is_vector(before) and _is_vector(after):
+        return False
     if not isinstance(before, (list, tuple)) or not isinstance(after, (list, tuple)):
         return False
     return len(before) == len(after) or all(isinstance(item, Record) for item in [*before, *after])
@@ -223,9 +255,17 @@ def _equal(before: Any, after: Any, tolerance: float) -> bool:
         return before.shape == after.shape and _arrays_agree(before, after, tolerance)
     if isinstance(before, np.ndarray) or isinstance(after, np.ndarray):
         return False
+    if _is_vector(before) and _is_vector(after):
+        return len(before) == len(after) and all(
+            _equal(left, right, tolerance) for left, right in zip(before, after, strict=True)
+        )
     if _is_number(before) and _is_number(after):
         return bool(abs(before - after) <= tolerance * max(abs(before), abs(after)))
     return bool(before == after)
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(map(_is_number, value))
 
 
 def _is_number(value: Any) -> bool:

@@ -158,6 +158,35 @@ def decompose(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix[..., :3, 3].copy(), rotation, scale
 
 
+def decompose_sheared(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Translation, rotation, scale and shear of any affine matrices.
+
+    The rotation is that of the x axis and of the plane of x and y, scale is the length of the axes, and shear is how
+    much further than a right angle two axes stand apart; without shear all is as :func:`decompose` says.
+
+    Returns:
+        (..., 3) translation, (..., 3, 3) proper rotation, (..., 3) scale, (..., 3) shear in radians between the axes
+        x and y, x and z, y and z.
+    """
+    translation, axes, scale = decompose(matrix)
+    cosines = np.swapaxes(axes, -1, -2) @ axes
+    shear = -np.arcsin(np.clip(cosines[..., [0, 0, 1], [1, 2, 2]], -1.0, 1.0))
+    shear[np.abs(shear) <= SHEAR_TOLERANCE] = 0.0
+    first = axes[..., :, 0]
+    second = axes[..., :, 1] - cosines[..., 0, 1, None] * first
+    length = np.linalg.norm(second, axis=-1, keepdims=True)
+    parallel = length[..., 0] < _PARALLEL
+    second = np.where(parallel[..., None], 0.0, second / np.where(length > 0, length, 1.0))
+    rotation = np.stack([first, second, np.cross(first, second)], axis=-1)
+    if parallel.any():
+        rotation[parallel] = _complete_axes(rotation[parallel])
+    return translation, rotation, scale, shear
+
+
+_PARALLEL = 1e-9
+"""Sine between two axes below which they span no plane."""
+
+
 def _complete_axes(axes: np.ndarray) -> np.ndarray:
     """(k, 3, 3) axes, some of which are zero, completed to orthonormal right-handed triples, z last."""
     completed = axes.copy()

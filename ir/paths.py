@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,3 +42,18 @@ def holders(path: str) -> Iterator[str]:
         if character in ".[" and place:
             yield path[:place]
     yield path
+
+
+def segments(path: str) -> list[str]:
+    """The steps of a path, which joined are the path again: ``bones``, ``["arm"]``, ``.local``."""
+    return _STEP.findall(path)
+
+
+def key_of(segment: str) -> Any:
+    """The name or index in a step like ``["arm"]``; None for a step that names a field."""
+    return json.loads(segment[1:-1], strict=False) if _KEY.fullmatch(segment) else None
+
+
+_KEY = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[\d+\]', re.DOTALL)
+# Fields that only one format knows may have any name, so that whatever is neither key nor field is a step of its own.
+_STEP = re.compile(rf"{_KEY.pattern}|\.?[^.\[]+|.", re.DOTALL)

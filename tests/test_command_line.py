@@ -459,6 +459,7 @@ def test_completion_offers_commands() -> None:
         "roundtrip",
         "config",
         "convert",
+        "diff",
         "validate",
         "info",
         "formats",

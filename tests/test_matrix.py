@@ -65,6 +65,26 @@ def test_a_matrix_without_shear_is_t_r_s(local: np.ndarray) -> None:
     assert np.allclose(matrix.compose(translation, rotation, scale)[0], local, atol=1e-12)
 
 
+def test_a_sheared_matrix_is_told_by_its_axes() -> None:
+    # Turned by 30, then the y axis 20 degrees further from the x axis than at a right angle.
+    local = matrix.planar(np.array([5.0, 6.0]), np.radians(30), np.radians([0.0, 20.0]), np.array([2.0, 3.0]))
+    translation, rotation, scale, shear = matrix.decompose_sheared(local[None])
+    assert translation[0] == pytest.approx([5, 6, 0])
+    assert np.degrees(matrix.euler_from_rotation(rotation))[0] == pytest.approx([0, 0, 30])
+    assert scale[0] == pytest.approx([2, 3, 1])
+    assert np.degrees(shear)[0] == pytest.approx([20, 0, 0])
+
+
+@pytest.mark.parametrize("linear", [np.zeros((3, 3)), np.ones((3, 3)), np.diag([1.0, 0.0, 1.0])], ids=str)
+def test_flattened_axes_still_get_a_rotation(linear: np.ndarray) -> None:
+    local = np.eye(4)[None]
+    local[0, :3, :3] = linear
+    _, rotation, scale, _ = matrix.decompose_sheared(local)
+    assert np.allclose(rotation[0] @ rotation[0].T, np.eye(3))
+    assert np.linalg.det(rotation[0]) == pytest.approx(1)
+    assert np.abs(scale[0]) == pytest.approx(np.linalg.norm(linear, axis=0))
+
+
 @pytest.mark.parametrize("scale", [[0, 1, 1], [0, 0, 1], [0, 0, 0], [1, 0, 1], [-1, 0, 1]])
 def test_a_vanished_axis_gets_a_direction(scale: list[float]) -> None:
     turned = matrix.rotation_from_euler(np.array([0.0, 0.0, 0.4]))

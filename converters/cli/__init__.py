@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from ...ir.errors import LossError, RigconvError, UsageError, one_line
 
-COMMANDS = ("convert", "batch", "watch", "roundtrip", "validate", "info", "config", "formats", "schema")
+COMMANDS = ("convert", "batch", "watch", "roundtrip", "validate", "info", "diff", "config", "formats", "schema")
 """Words that are commands where a command may stand; ``./validate`` is a file."""
 
 OK, BAD_INPUT, USAGE, LOSS, BATCH_FAILED = 0, 1, 2, 3, 4

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from ...ir.capabilities import Carry
+from ...ir.compare import AGREEMENT
 from ...ir.errors import UsageError, quoted
 from ..batch import BatchOptions, Executor
 from ..config import Settings
@@ -300,6 +301,23 @@ def info(
 ) -> int:
     """Show what is in a file."""
     return commands.info(path, as_json, world, _stated(source=source, images=images, manifest=manifest))
+
+
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help="A file, a NAME.rig folder, or - for stdin.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="What became of it, in any format.")],
+    as_json: JsonOption = False,
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", help="Share of a value within which it counts as unchanged.")
+    ] = AGREEMENT,
+    source: FromOption = None,
+    images: ImagesOption = None,
+    manifest: ManifestOption = None,
+) -> int:
+    """Show what changed from one rig to another; exit status 1 if anything did."""
+    stated = _stated(source=source, images=images, manifest=manifest)
+    return commands.diff(before, after, as_json, tolerance, stated)
 
 
 @app.command()

@@ -15,11 +15,12 @@ from ...ir.errors import UsageError, quoted
 from .. import files
 from ..config import Settings, convert_options, explain, find_config, given, layers, read_options, settings_of
 from ..convert import Conversion, convert_file
-from ..loading import load_file
+from ..loading import load_file, read_rig
 from ..registry import find, third_parties
 from . import BAD_INPUT, BATCH_FAILED, OK, TERMINATED
 from .text import (
     print_batch,
+    print_diff,
     print_formats,
     print_info,
     print_settings,
@@ -30,6 +31,7 @@ from .text import (
 )
 
 if TYPE_CHECKING:
+    from ...ir.rig import Rig
     from ..batch import BatchOptions
     from ..survey import Survey
 
@@ -193,6 +195,35 @@ def info(name: str, as_json: bool, with_world: bool, stated: Settings) -> int:
     else:
         print_info(description)
     return OK
+
+
+def diff(before: str, after: str, as_json: bool, tolerance: float, stated: Settings) -> int:
+    """``rigconv diff``."""
+    from ..diff import diff_rigs
+
+    if before == after == files.STANDARD:
+        raise UsageError("the two rigs cannot both come from standard input")
+    if not 0 <= tolerance < math.inf:
+        raise UsageError(f"--tolerance must be a number from 0 upwards, not {tolerance}")
+    found = diff_rigs(_rig_or_nothing(before, stated), _rig_or_nothing(after, stated), tolerance)
+    if as_json:
+        _print_json({"before": before, "after": after, **found.to_builtins()})
+    else:
+        print_diff(before, after, found)
+    return OK if found.same else BAD_INPUT
+
+
+_NOTHING = ("/dev/null", os.devnull)
+"""What git hands over in the place of a file that one side lacks, on any system."""
+
+
+def _rig_or_nothing(name: str, stated: Settings) -> Rig:
+    if name in _NOTHING:
+        from ..diff import empty_rig
+
+        return empty_rig()
+    settings = settings_of(name, stated)
+    return read_rig(name, given(settings.source), read_options(settings))
 
 
 def config(name: str, as_json: bool) -> int:

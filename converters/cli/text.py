@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..batch import Summary
     from ..config import Explained
     from ..convert import Conversion
+    from ..diff import RigDiff
     from ..survey import Cell, Survey
     from ..validate import Validation
 
@@ -212,6 +213,29 @@ def print_validations(validations: list[Validation]) -> None:
             _print_line(f"{validation.file}: {kind} {problem.rule}: {place}{problem.problem}{wanted}")
         if validation.ok:
             _print_line(f"{validation.file}: ok ({validation.format})")
+
+
+# -- diff -------------------------------------------------------------------------------------------------------------
+
+
+def print_diff(before: str, after: str, diff: RigDiff) -> None:
+    """What changed, as a tree; nothing in a pipe where nothing did."""
+    from .diff_text import diff_lines
+
+    console = _console()
+    if console is None:
+        for line in diff_lines(diff):
+            print("  " * line.depth + one_line(line.text))  # noqa: T201
+        return
+    from rich.text import Text
+    from rich.tree import Tree
+
+    title = f"{before} -> {after}" if diff.changes else f"{before} and {after} say the same"
+    branches = [Tree(Text(one_line(title)))]
+    for line in diff_lines(diff):
+        del branches[line.depth + 1 :]
+        branches.append(branches[-1].add(Text(one_line(line.text), style=line.style)))
+    console.print(branches[0])
 
 
 # -- config -----------------------------------------------------------------------------------------------------------
