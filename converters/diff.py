@@ -30,6 +30,9 @@ from ..ir.renaming import Renaming, renamed
 from ..ir.rig import Mesh, Rig, Skeleton, Texture
 from .transform import transforms
 
+COLLECTIONS = ("bones", "slots", "skins", "constraints", "params", "animations", "textures")
+"""Lists of a rig's elements, in the order in which their changes are told; what is the rig's own comes first."""
+
 _LISTED_VALUES = 16
 """Arrays of more values are told by their shape."""
 
@@ -504,12 +507,9 @@ def _in_order(changes: Iterable[Change], sides: _Sides) -> list[Change]:
     return sorted(changes, key=lambda change: _rank(change.path, sides.index))
 
 
-_COLLECTIONS = ["bones", "slots", "skins", "constraints", "params", "animations", "textures"]
-
-
 def _rank(path: str, index: dict[str, int]) -> tuple[int, int]:
     collection, *steps = paths.segments(path)
-    if collection not in _COLLECTIONS:
+    if collection not in COLLECTIONS:
         return -1, 0
     place = index.get(paths.key_of(steps[0]), -1) if collection == "bones" and steps else 0
-    return _COLLECTIONS.index(collection), place
+    return COLLECTIONS.index(collection), place

@@ -17,6 +17,9 @@ from .paths import record_key
 from .renaming import NewNames, Renaming
 from .rig import Bone, Constraint, Param, Rig, Skeleton, Slot
 
+_MOST_HELPERS = 2
+"""So many bones may stand between a bone and its parent in a format that says neither shear nor scale along z."""
+
 _SUMMING = 1e-12
 """Share by which sums of the same values may differ, as the order of adding is not ours."""
 
@@ -73,7 +76,7 @@ class _Side(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         skeleton: The bones.
         alone: By parent, the places of bones whose names the other skeleton lacks.
-        children: By place, those children whose names both skeletons have.
+        children: By place, those children whose names both skeletons have, helper bones in between passed over.
     """
 
     skeleton: Skeleton
@@ -85,11 +88,23 @@ def _side(skeleton: Skeleton, shared: set[str]) -> _Side:
     side = _Side(skeleton, defaultdict(list), defaultdict(set))
     rows = zip(skeleton.names, skeleton.parent_names, skeleton.parent.tolist(), strict=True)
     for place, (name, parent_name, parent) in enumerate(rows):
-        if name in shared:
-            side.children[parent].add(name)
-        else:
+        if name not in shared:
             side.alone[parent_name].append(place)
+            continue
+        for above in _right_above(skeleton, parent, shared):
+            side.children[above].add(name)
     return side
+
+
+def _right_above(skeleton: Skeleton, place: int, shared: set[str]) -> Iterator[int]:
+    """Places of a bone and of those above it, as far as the way leads over bones that may be helpers."""
+    for _ in range(1 + _MOST_HELPERS):
+        if place < 0:
+            return
+        yield place
+        if skeleton.bones[place].name in shared:
+            return
+        place = int(skeleton.parent[place])
 
 
 def _renamed_bones(before: Skeleton, after: Skeleton, tolerance: float) -> dict[str, str]:

@@ -557,6 +557,19 @@ def test_a_rig_is_the_same_in_every_format_with_its_carry(
     assert told(diff_rigs(library.read(start), library.read(end))) == []
 
 
+@pytest.mark.parametrize("target", ["engine", "inr"])
+def test_a_new_name_is_found_across_formats(target: str, fixtures: Path, tmp_path: Path) -> None:
+    before = library.read(fixtures / "swing.rig.json")
+    report = library.convert(
+        fixtures / "swing.rig.json", tmp_path / FILE_NAMES[target], options=ConvertOptions(carry=Carry.NONE)
+    )
+    after = renamed(library.read(tmp_path / FILE_NAMES[target]), Renaming(bones={"beam": "bar"}))
+    changes = diff_rigs(before, after).changes
+    assert [change.path for change in changes if change.kind == Kind.RENAMED] == ['bones["bar"]']
+    left = {change.path.replace('"bar"', '"beam"') for change in changes if change.kind != Kind.RENAMED}
+    assert {path for path in left if not report.explains(path)} == set()
+
+
 # -- speed ------------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ...ir import paths
 from ...ir.errors import quoted
-from ..diff import Change, Kind, RigDiff
+from ..diff import COLLECTIONS, Change, Kind, RigDiff
 
 _LONGEST_VALUE = 60
 _MARKS = {Kind.ADDED: "+", Kind.REMOVED: "-"}
@@ -53,7 +53,7 @@ def _place(steps: list[str]) -> tuple[str, str]:
     """Collection and element that a path leads to; what is in no collection is the rig's."""
     keys = [paths.key_of(step) for step in steps[: _element_length(steps)]]
     names = [str(key) for key in keys if key is not None]
-    if steps[0] not in _COLLECTIONS:
+    if steps[0] not in COLLECTIONS:
         return "rig", "".join(steps)
     if not names:
         return steps[0], steps[1].removeprefix(".")
@@ -62,12 +62,9 @@ def _place(steps: list[str]) -> tuple[str, str]:
     return steps[0], names[0]
 
 
-_COLLECTIONS = ("bones", "slots", "skins", "constraints", "params", "animations", "textures")
-
-
 def _element_length(steps: list[str]) -> int:
     """Number of steps that lead to the element: attachments lie deeper than what is a list of its own."""
-    if steps[0] not in _COLLECTIONS:
+    if steps[0] not in COLLECTIONS:
         return len(steps)
     return 5 if steps[0] == "skins" and steps[2:3] == [".attachments"] else 2
 
