@@ -57,7 +57,7 @@ def validate_file(name: str, format_id: str | None = None, options: ReadOptions 
         handled.read(reading)
     except FormatError as error:
         if not any(_is_same(problem, error) for problem in problems):
-            problems.append(_problem(error))
+            problems.append(_problem(error, name))
     except RigconvError as error:
         text = str(error).removeprefix(f"{name}: ")
         problems.append(Problem(rule="unreadable", where="", problem=text, affects=ANYTHING))
@@ -68,5 +68,7 @@ def _is_same(problem: Problem, error: FormatError) -> bool:
     return problem.where == error.where and problem.problem == error.problem
 
 
-def _problem(error: FormatError) -> Problem:
-    return Problem(rule="format", where=error.where, problem=error.problem, expected=error.expected, affects=ANYTHING)
+def _problem(error: FormatError, name: str) -> Problem:
+    """The problem in a file, or in another that it refers to, which is named then."""
+    where = error.where if error.path == name else f"{error.path}: {error.where}"
+    return Problem(rule="format", where=where, problem=error.problem, expected=error.expected, affects=ANYTHING)

@@ -474,3 +474,11 @@ def test_completion_offers_options_of_a_conversion_without_its_word() -> None:
 
 def test_completion_offers_choices() -> None:
     assert complete("in", "out", "--plane", "x") == ["xy", "xz"]
+
+
+def test_validate_names_the_manifest_that_is_at_fault(shared: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "cut.json"
+    manifest.write_text('{"crop": {"w": "wide", "h": 1}}')
+    result = rigconv("validate", shared / "samples/rigc/barge_from.rig.json", "--manifest", manifest)
+    assert result.status == 1
+    assert f"{manifest}: $.crop.w: " in result.output
