@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -91,10 +91,14 @@ def _own_name(module: str) -> str:
 
 def declarations() -> Iterator[Declaration]:
     """All declarations, built-in ones first; third parties are looked up only when those are used up."""
-    yield from BUILT_IN
-    for third_party in third_parties():
-        if third_party.declaration is not None and not third_party.error:
-            yield third_party.declaration
+    for group in declaration_groups():
+        yield from group
+
+
+def declaration_groups() -> Iterator[Sequence[Declaration]]:
+    """The built-in declarations; then those of third parties, for whoever found no answer among the built-in ones."""
+    yield BUILT_IN
+    yield [item.declaration for item in third_parties() if item.declaration is not None and not item.error]
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from ..formats import Declaration, Mark
@@ -10,7 +11,7 @@ from ..formats.json_text import tokens
 from ..ir.errors import UnknownFormatError, UsageError, one_line, quoted
 from ..ir.exchange import Source
 from . import files
-from .registry import Format, declarations, load
+from .registry import Format, declaration_groups, declarations, load
 
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at first; only where that says nothing the rest is."""
@@ -60,7 +61,10 @@ def _is_json(head: bytes) -> bool:
 
 def recognise(head: bytes) -> Declaration | None:
     """The format whose magic or mark the beginning of a file bears."""
-    candidates = list(declarations())
+    return next(filter(None, (_recognised(head, group) for group in declaration_groups())), None)
+
+
+def _recognised(head: bytes, candidates: Sequence[Declaration]) -> Declaration | None:
     for declaration in candidates:
         if declaration.magic and head.startswith(declaration.magic):
             return declaration
@@ -93,16 +97,19 @@ def _nature(data: bytes | memoryview) -> str:
 def of_name(name: str) -> Declaration | None:
     """The format that files of a name are written in; None where the name decides nothing.
 
-    The longest ending wins; a whole name beats any ending.
+    The longest ending wins, a whole name beats any ending, and built-in formats come before all others.
     """
-    path = PurePath(name)
+    return next(filter(None, (_named(PurePath(name), group) for group in declaration_groups())), None)
+
+
+def _named(path: PurePath, candidates: Sequence[Declaration]) -> Declaration | None:
     matches = [
         (len(ending), declaration)
-        for declaration in declarations()
+        for declaration in candidates
         for ending in declaration.suffixes
         if path.name.lower().endswith(ending) and path.name.lower() != ending
     ]
-    for declaration in declarations():
+    for declaration in candidates:
         if path.name.lower() in declaration.names:
             return declaration
         if declaration.folder and path.name.lower().endswith(declaration.folder):
