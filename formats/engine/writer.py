@@ -98,10 +98,14 @@ def _bone(bone: RigBone, parent: int, was: Bone, rest: Transform | None, inverse
     return now
 
 
+def _are_authored(skeleton: Skeleton) -> np.ndarray:
+    """(n,) bool: which bones came from such a file; the values of others were never written."""
+    return np.array([bool(fields_of(bone.native, FORMAT)) for bone in skeleton.bones])
+
+
 def _rests(skeleton: Skeleton, was: list[Bone]) -> list[Transform | None]:
     """The rest transform of each bone; None where the authored one still holds."""
-    authored = np.array([bool(fields_of(bone.native, FORMAT)) for bone in skeleton.bones])
-    moved = np.flatnonzero(~(authored & matrices_agree(local_of(was), skeleton.local)))
+    moved = np.flatnonzero(~(_are_authored(skeleton) & matrices_agree(local_of(was), skeleton.local)))
     translation, rotation, scale = decompose(skeleton.local[moved])
     rows = zip(
         moved.tolist(),
@@ -119,6 +123,6 @@ def _rests(skeleton: Skeleton, was: list[Bone]) -> list[Transform | None]:
 def _inverse_binds(skeleton: Skeleton, was: list[Bone]) -> list[Any]:
     inverse_bind = inverse_bind_of_rest(skeleton) if skeleton.inverse_bind is None else skeleton.inverse_bind
     before = np.array([bone.inverseBind for bone in was]).reshape(-1, 4, 4).swapaxes(1, 2)
-    kept = matrices_agree(before, inverse_bind)
+    kept = _are_authored(skeleton) & matrices_agree(before, inverse_bind)
     stored = (inverse_bind.swapaxes(1, 2) + 0.0).reshape(-1, 16).tolist()
     return [bone.inverseBind if same else tuple(row) for bone, same, row in zip(was, kept, stored, strict=True)]
