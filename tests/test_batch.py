@@ -302,6 +302,17 @@ def test_prune_removes_it(folder, tmp_path):
     assert batch("--prune", to="engine")["removed"] == []
 
 
+@pytest.mark.parametrize("place", ["../precious.inr", "x/../../precious.inr", "{folder}/precious.inr"])
+def test_prune_does_not_believe_a_manifest_that_leads_out_of_the_folder(folder, tmp_path, place):
+    batch()
+    (folder / "a.rig.json").unlink()
+    os.rename("dst/a.inr", "precious.inr")
+    manifest = tmp_path / "dst" / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"path": "a.inr"', f'"path": "{place.format(folder=tmp_path)}"'))
+    assert batch("--prune")["pruned"] == []
+    assert (tmp_path / "precious.inr").exists()
+
+
 def test_prune_leaves_what_someone_changed(folder, tmp_path):
     batch()
     (folder / "a.rig.json").unlink()

@@ -187,12 +187,19 @@ class Manifest:
 
 
 def _parsed(line: str) -> Record | Foreign | None:
-    """An element of the manifest; None for a line that was cut off."""
+    """An element of the manifest; None for a line that was cut off, or that names outputs outside of the folder."""
     try:
         value: Any = json.loads(line)
-        return msgspec.convert(value, Record | Foreign)
-    except (ValueError, msgspec.ValidationError):
+        entry = msgspec.convert(value, Record | Foreign)
+    except (ValueError, RecursionError, msgspec.ValidationError):
         return None
+    if isinstance(entry, Record) and not all(map(_is_inside, [entry.output, *(item.path for item in entry.products)])):
+        return None
+    return entry
+
+
+def _is_inside(path: str) -> bool:
+    return not path.startswith("/") and ".." not in path.split("/")
 
 
 def is_own(path: str) -> bool:
