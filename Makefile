@@ -34,7 +34,7 @@ test: $(READY) $(ORACLE)
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	rm -rf $(TYPED)
+	rm -rf build
 	$(PIP) install --no-deps --target $(TYPED) .
 	MYPYPATH=$(TYPED) $(BIN)/mypy --package rigconv
 
