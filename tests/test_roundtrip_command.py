@@ -144,6 +144,59 @@ def test_a_manifest_is_used_on_the_way_out(shared, tmp_path):
     )
 
 
+def test_settings_files_tell_how_to_read(folder, shared):
+    for name in ("barge_from.rig.json", "barge.manifest.json"):
+        shutil.copy(shared / "samples/rigc" / name, name)
+    (folder / "rigconv.toml").write_text('manifest = "barge.manifest.json"\n')
+    assert "POSITION_UNKNOWN" not in json.dumps(surveyed("barge_from.rig.json", "--via", "engine")["matrix"])
+
+
+@pytest.mark.parametrize("report", ["rigs/puppet.inr", "rigs/../rigs/puppet.inr", "rigs/walker.rig/rig.json", "link"])
+def test_the_report_is_not_written_over_a_file_of_a_folder(folder, report):
+    (folder / "link").symlink_to("rigs/puppet.inr")
+    before = (folder / report).read_bytes()
+    result = rigconv("roundtrip", "rigs", "--report", report)
+    assert (result.status, result.errors) == (2, f'rigconv: the report would be written over "{report}"\n')
+    assert (folder / report).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.xml"])
+def test_the_report_may_stand_in_the_folder_and_be_replaced(folder, name):
+    for skipped in ("", "; 1 file skipped"):
+        result = rigconv("roundtrip", "rigs", "--via", "ir", "--report", f"rigs/{name}")
+        assert result.status == 0
+        assert result.output.endswith(f"{skipped}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\uffff\ufffe", r"\uffff\ufffe"),
+        ("a\x1b[31m\r\n\t", r"a\x1b[31m\r\n\t"),
+        ("\u202e\x7f\x85", r"\u202e\x7f\x85"),
+        ("&<'\">", "&<'\">"),
+        ("]]>", "]]>"),
+        ("\udcff", r"\udcff"),
+    ],
+    ids=ascii,
+)
+def test_junit_survives_any_name(folder, name, shown):
+    shutil.copy("rigs/puppet.inr", f"{name}.inr")
+    (folder / f"{name}bad.inr").write_bytes(b"INR1")
+    result = rigconv("roundtrip", f"{name}.inr", f"{name}bad.inr", "--via", "rigc", "--report", "r.xml")
+    assert result.status == 1
+    (suite,) = junitparser.JUnitXml.fromfile("r.xml")
+    assert [case.classname for case in suite] == [f"{shown}.inr", f"{shown}.inr", f"{shown}bad.inr"]
+    assert f"FAILED {shown}bad.inr: " in result.output
+
+
+def test_a_report_that_is_a_folder_is_refused_before_the_work(folder):
+    (folder / "reports").mkdir()
+    result = rigconv("roundtrip", "rigs", "--report", "reports")
+    assert (result.status, result.output) == (2, "")
+    assert result.errors == 'rigconv: the report "reports" is a folder\n'
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -60,12 +60,14 @@ def _check_report(name: str, others: list[str]) -> None:
     """Refuse a place for a report before the work is done.
 
     Raises:
-        UsageError: It would be written over one of the ``others``, or its folder is missing.
+        UsageError: It would be written over one of the ``others``, is a folder, or its folder is missing.
     """
     if name == files.STANDARD or files.is_url(name):
         return
     if os.path.realpath(name) in [os.path.realpath(files.member(other)) for other in others if not files.is_url(other)]:
         raise UsageError(f"the report would be written over {quoted(name)}")
+    if files.is_folder(name):
+        raise UsageError(f"the report {quoted(name)} is a folder")
     if not files.is_folder(files.parent(os.path.abspath(name))):
         raise UsageError(f"the folder of the report {quoted(name)} is missing")
 
@@ -132,9 +134,9 @@ def roundtrip(
     from .progress import progress
 
     _check_round_trip(names, via, tolerance)
-    if report is not None:
-        _check_report(report, names)
     found, skipped = find_files(names)
+    if report is not None:
+        _check_report(report, found)
     with progress() as observer:
         observer.start(len(found))
         surveyed = survey(found, via, tolerance, stated, observer.advance)
