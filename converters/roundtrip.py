@@ -18,7 +18,7 @@ import numpy as np
 from ..formats import Declaration
 from ..ir import codes, paths
 from ..ir.capabilities import Carry
-from ..ir.compare import differences, world_errors
+from ..ir.compare import Difference, differences, world_errors
 from ..ir.errors import ConversionError, RigconvError, one_line, quoted
 from ..ir.report import ConversionReport, Entry, Severity
 from ..ir.rig import Rig
@@ -33,6 +33,9 @@ MAX_FAULTS = 5
 
 _MAX_TEXT = 100
 """Characters to which shown values are cut."""
+
+_MAX_STEM = 50
+"""Characters to which names of files on the way are cut: endings are put to them, and file systems have limits."""
 
 
 class Outcome(StrEnum):
@@ -80,6 +83,22 @@ class Displacement(msgspec.Struct, frozen=True):
     codes: list[str]
 
 
+class Omission(msgspec.Struct, frozen=True):
+    """A change that a conversion made and its own report does not tell, whatever the other reports say.
+
+    Attributes:
+        path: The element.
+        source, target: Formats of the conversion.
+        before, after: The value, as text to be read.
+    """
+
+    path: str
+    source: str
+    target: str
+    before: str
+    after: str
+
+
 class Hop(msgspec.Struct, eq=False):
     """One conversion of a round trip.
 
@@ -90,6 +109,7 @@ class Hop(msgspec.Struct, eq=False):
         report: What the conversion told.
         world_error: How far the bones that were to stand moved at most, as a share of the skeleton's size.
         displacements: The bones that moved further than the tolerance.
+        omissions: What was lost or changed, and the report does not tell.
     """
 
     source: str
@@ -99,6 +119,7 @@ class Hop(msgspec.Struct, eq=False):
     report: ConversionReport
     world_error: float
     displacements: list[Displacement]
+    omissions: list[Omission]
 
 
 class RoundTrip(msgspec.Struct, kw_only=True):
@@ -113,6 +134,7 @@ class RoundTrip(msgspec.Struct, kw_only=True):
         same_bytes: Whether it did so byte for byte.
         differences: What it says otherwise.
         displacements: Bones that moved on the way.
+        omissions: What conversions changed without telling, beside the differences that no report tells.
         world_error: How far the bones that were to stand moved at most, as a share of the skeleton's size.
         losses: Number of report entries that are not exact, by code.
         error: Why it did not come back; empty where it did.
@@ -127,6 +149,7 @@ class RoundTrip(msgspec.Struct, kw_only=True):
     same_bytes: bool = False
     differences: list[Deviation] = []
     displacements: list[Displacement] = []
+    omissions: list[Omission] = []
     world_error: float = 0.0
     losses: dict[str, int] = {}
     error: str = ""
@@ -138,10 +161,10 @@ class RoundTrip(msgspec.Struct, kw_only=True):
         return f"{' -> '.join([self.source, *self.via, self.source])} {'with' if self.carry else 'without'} carry"
 
     @property
-    def unlisted(self) -> list[Deviation | Displacement]:
-        """What changed and no report told: each a failure of rigconv, or of the format's module."""
+    def unlisted(self) -> list[Deviation | Displacement | Omission]:
+        """What changed and was not told: each a failure of rigconv, or of the format's module."""
         changed: list[Deviation | Displacement] = [*self.differences, *self.displacements]
-        return [item for item in changed if not item.codes]
+        return [*(item for item in changed if not item.codes), *self.omissions]
 
     @property
     def ok(self) -> bool:
@@ -155,7 +178,8 @@ class RoundTrip(msgspec.Struct, kw_only=True):
             return [self.error]
         changed = [_change(item) for item in self.differences if self.carry or not item.codes]
         moved = [_move(item) for item in self.displacements if not item.codes]
-        return [*_cut(changed, "differences"), *_cut(moved, "displaced bones")]
+        omitted = [_omitted(item) for item in self.omissions]
+        return [*_cut(changed, "differences"), *_cut(moved, "displaced bones"), *_cut(omitted, "changes on the way")]
 
 
 def _change(item: Deviation) -> str:
@@ -166,6 +190,10 @@ def _change(item: Deviation) -> str:
 def _move(item: Displacement) -> str:
     way = f"{item.source} -> {item.target}"
     return f"{item.path} moved by {item.error:.2g} of the skeleton's size in {way} (not reported)"
+
+
+def _omitted(item: Omission) -> str:
+    return f"{item.path} was {item.before}, became {item.after} in {item.source} -> {item.target} (not reported)"
 
 
 def _cut(lines: list[str], what: str) -> list[str]:
@@ -217,14 +245,15 @@ def round_trip(
         hops = travel(start, [*via, start.format.id], carry, folder, tolerance)
         found = _compared(start, hops, tolerance)
     except Exception as error:  # whatever one format does, the others' round trips go on
-        found = {"outcome": Outcome.FAILED, "error": _told(error)}
+        found = {"outcome": Outcome.FAILED, "error": told(error)}
     seconds = time.perf_counter() - started
     return RoundTrip(
         file=start.reading.file, source=start.format.id, via=tuple(via), carry=carry, seconds=seconds, **found
     )
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
+    """An exception as one line; those that nobody raised on purpose are named."""
     return one_line(str(error) if isinstance(error, RigconvError) else f"{type(error).__name__}: {error}")
 
 
@@ -245,7 +274,7 @@ def travel(
     """
     hops: list[Hop] = []
     name, before = start.reading.file, start
-    stem = files.base(files.member(name)).partition(".")[0]
+    stem = files.base(files.member(name)).partition(".")[0][:_MAX_STEM]
     for step, target in enumerate(map(find, formats), 1):
         place = folder / str(step)
         place.mkdir()
@@ -296,7 +325,21 @@ def _hop(before: Loaded, after: Loaded, file: Path, report: ConversionReport, to
             for name, error in errors.items()
             if not error <= within
         ],
+        omissions=[
+            Omission(item.path, source, target, item.before, item.after)
+            for item in _explained(_losses(before.rig, after, within), [report])
+            if not item.codes
+        ],
     )
+
+
+def _losses(before: Rig, after: Loaded, tolerance: float) -> Iterator[Difference]:
+    """What a file lost or says otherwise; what a format adds of its own is judged when the file is back."""
+    for item in differences(before, after.host, tolerance):
+        # a format without a bind pose implies the rest pose
+        implied = item.path in ("bind", "bind.inverse") and not after.format.capabilities.bind
+        if item.before is not None and not implied:
+            yield item
 
 
 def moved_bones(rig: Rig, report: ConversionReport) -> dict[str, list[str]]:
@@ -323,20 +366,22 @@ def _compared(start: Loaded, hops: list[Hop], tolerance: float | None) -> dict[s
     end = hops[-1]
     formats = [start.format, *(hop.loaded.format for hop in hops)]
     within = tolerance_through(formats) if tolerance is None else tolerance
-    found = deviations(start.rig, end.loaded.rig, [hop.report for hop in hops], within)
+    found = _explained(differences(start.rig, end.loaded.rig, within), [hop.report for hop in hops])
+    unexplained = {item.path for item in found if not item.codes}
     same_bytes = bytes(start.reading.source.data) == end.file.read_bytes()
     return {
         "outcome": Outcome.DIFFERS if found else Outcome.IDENTICAL if same_bytes else Outcome.EQUAL,
         "same_bytes": same_bytes,
         "differences": found,
         "displacements": [item for hop in hops for item in hop.displacements],
+        "omissions": [item for hop in hops for item in hop.omissions if item.path not in unexplained],
         "world_error": max(hop.world_error for hop in hops),
         "losses": dict(sorted(Counter(entry.code for hop in hops for entry in hop.report.losses).items())),
     }
 
 
-def deviations(before: Rig, after: Rig, reports: Sequence[ConversionReport], tolerance: float) -> list[Deviation]:
-    """What two rigs say otherwise, and which entries of the reports between them speak of it."""
+def _explained(found: Iterable[Difference], reports: Sequence[ConversionReport]) -> list[Deviation]:
+    """Differences, and which entries of the reports speak of them."""
     listed = _by_path(reports)
     return [
         Deviation(
@@ -345,7 +390,7 @@ def deviations(before: Rig, after: Rig, reports: Sequence[ConversionReport], tol
             after=_text(item.after),
             codes=sorted({entry.code for entry in _about(item.path, listed) if _speaks_of(entry, item.path)}),
         )
-        for item in differences(before, after, tolerance)
+        for item in found
     ]
 
 

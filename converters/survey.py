@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from ..ir.errors import RigconvError
+from ..ir.errors import RigconvError, one_line
 from . import files, sniff
 from .config import Settings, given, read_options, settings_of
 from .loading import SIDECAR_SUFFIX, load_file, refuse_problems
-from .roundtrip import RoundTrip, round_trips
+from .roundtrip import RoundTrip, round_trips, told
 
 
 class Unreadable(msgspec.Struct):
@@ -47,6 +47,11 @@ class Survey(msgspec.Struct):
     def faulty(self) -> list[RoundTrip]:
         """The round trips that are not fine."""
         return [trip for trip in self.trips if not trip.ok]
+
+    @property
+    def unlisted(self) -> int:
+        """Number of changes that no report told."""
+        return sum(len(trip.unlisted) for trip in self.trips)
 
     @property
     def ok(self) -> bool:
@@ -142,6 +147,8 @@ def survey(
                 result.trips += round_trips(start, via, Path(folder), tolerance)
         except RigconvError as error:
             result.unreadable.append(Unreadable(name, str(error)))
+        except Exception as error:  # a broken reader must not keep the other files from their turns
+            result.unreadable.append(Unreadable(name, one_line(f"{name}: {told(error)}")))
         advance(name)
     return result
 
@@ -192,6 +199,7 @@ def survey_value(found: Survey) -> dict[str, Any]:
     return {
         "ok": found.ok,
         "files": found.files,
+        "unlisted": found.unlisted,
         "matrix": [msgspec.structs.asdict(cell) for cell in cells(found.trips)],
         "round_trips": [_trip_value(trip) for trip in found.trips],
         "unreadable": found.unreadable,
@@ -201,4 +209,10 @@ def survey_value(found: Survey) -> dict[str, Any]:
 
 def _trip_value(trip: RoundTrip) -> dict[str, Any]:
     fields = msgspec.structs.asdict(trip)
-    return {**fields, "ok": trip.ok, "faults": trip.faults, "seconds": round(trip.seconds, 6)}
+    return {
+        **fields,
+        "ok": trip.ok,
+        "unlisted": len(trip.unlisted),
+        "faults": trip.faults,
+        "seconds": round(trip.seconds, 6),
+    }

@@ -123,8 +123,11 @@ def _record_differences(path: str, before: Any, after: Any, tolerance: float) ->
 def _mapping_differences(path: str, before: Any, after: Any, tolerance: float) -> Iterator[Difference]:
     for key in [*before, *(key for key in after if key not in before)]:
         place = f"{path}[{quoted(key)}]"
+        present = before[key] if key in before else after[key]
         if key in before and key in after:
             yield from value_differences(place, before[key], after[key], tolerance)
+        elif isinstance(present, Mapping) and present:  # what is in it is missing; reports name that
+            yield from _mapping_differences(place, before.get(key, {}), after.get(key, {}), tolerance)
         else:
             yield Difference(place, before.get(key), after.get(key))
 

@@ -16,7 +16,7 @@ from rigconv.ir.compare import differences
 from rigconv.ir.document import to_builtins
 from rigconv.ir.pose import world_matrices
 from rigconv.ir.rig import Rig
-from rigconv.testing import assert_same, assert_same_worlds, rigs
+from rigconv.testing import assert_roundtrip, assert_same, assert_same_worlds, rigs
 from support import (
     FILE_NAMES,
     FORMATS,
@@ -103,6 +103,18 @@ def test_what_samples_lose_is_in_a_report(path: Path, target: str, shared: Path,
     source = format_of(path)
     end, reports = go(path, [target, source], tmp_path, WITHOUT_CARRY)
     assert_explained(path, end, reports, tolerance(source, target))
+
+
+@pytest.mark.parametrize("source", FORMATS)
+@pytest.mark.parametrize("way", [None, ["inr", "engine", "rigc"]], ids=["to each other", "a long way"])
+@settings(max_examples=8)
+@given(data=st.data())
+def test_every_conversion_tells_all_that_it_changes(
+    source: str, way: list[str] | None, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("trip")
+    start = written(data.draw(rigs() | rigs(dimensions=3)), source, folder)
+    assert_roundtrip(start, way, folder=folder)
 
 
 def assert_explained(start: Path, end: Path, reports: list, within: float) -> None:

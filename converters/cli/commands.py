@@ -133,7 +133,8 @@ def roundtrip(
     from ..survey import find_files, survey
     from .progress import progress
 
-    _check_round_trip(names, via, tolerance)
+    source = given(stated.source)
+    _check_round_trip(names, [*(via or []), *([] if source is None else [source])], tolerance)
     found, skipped = find_files(names)
     if report is not None:
         _check_report(report, found)
@@ -148,7 +149,7 @@ def roundtrip(
     return OK if surveyed.ok else BAD_INPUT
 
 
-def _check_round_trip(names: list[str], via: list[str] | None, tolerance: float | None) -> None:
+def _check_round_trip(names: list[str], formats: list[str], tolerance: float | None) -> None:
     """Refuse what makes no sense before the work starts.
 
     Raises:
@@ -158,7 +159,7 @@ def _check_round_trip(names: list[str], via: list[str] | None, tolerance: float 
         raise UsageError("a round trip needs files: standard input can be read only once")
     if tolerance is not None and not (math.isfinite(tolerance) and tolerance >= 0):
         raise UsageError(f"the tolerance is {tolerance}; it must be a number that is not negative")
-    for format_id in via or []:
+    for format_id in formats:
         find(format_id)
 
 

@@ -190,10 +190,20 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _total(survey: Survey) -> str:
-    trips = _number(len(survey.trips), "round trip")
+    trips = f"{_number(survey.files, 'file')}, {_number(len(survey.trips), 'round trip')}"
     skipped = f"; {_number(len(survey.skipped), 'file')} skipped" if survey.skipped else ""
+    if not survey.trips and not survey.unreadable:
+        return f"no rigs were found{skipped}"
     unreadable = f", {_number(len(survey.unreadable), 'unreadable file')}" if survey.unreadable else ""
-    return f"{_number(survey.files, 'file')}, {trips}: {len(survey.faulty)} failed{unreadable}{skipped}"
+    return f"{trips}: {len(survey.faulty)} failed{unreadable}{_truth(survey)}{skipped}"
+
+
+def _truth(survey: Survey) -> str:
+    """Whether reports told every change; nothing where some could not be seen."""
+    if survey.unlisted:
+        return f"; {_number(survey.unlisted, 'change')} not reported"
+    seen = survey.trips and not any(trip.error for trip in survey.trips)
+    return "; every change reported" if seen else ""
 
 
 def _number(count: int, what: str) -> str:
