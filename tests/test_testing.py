@@ -1,20 +1,20 @@
 """``rigconv.testing``: what people get who test importers of their own."""
 
-import os
+import pathlib
 import re
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
+import rigconv
+from command import rigconv as rigconv_command
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 from rigconv.ir.document import from_builtins, to_builtins
 from rigconv.testing import assert_roundtrip, assert_same, assert_same_worlds, rigs
 from third_party import PLUGIN, install
 
-ROOT = os.path.dirname(os.path.dirname(__file__))
+pytest_plugins = ["pytester"]
 
 
 @pytest.mark.parametrize("name", ["swing.rig.json", "puppet.inr", "walker.rig"])
@@ -49,8 +49,6 @@ def test_a_bone_that_moved_is_found(rig, data):
 
 
 def test_a_bone_that_is_missing_is_found(fixtures):
-    import rigconv
-
     swing, puppet = rigconv.read(fixtures / "swing.rig.json"), rigconv.read(fixtures / "puppet.inr")
     with pytest.raises(AssertionError, match=r"bones are missing: .*'rope'"):
         assert_same_worlds(swing, puppet, 1e-9)
@@ -59,58 +57,90 @@ def test_a_bone_that_is_missing_is_found(fixtures):
 # -- the plug-in of pytest ----------------------------------------------------------------------------------------------
 
 
-def run_pytest(folder, code, **environment):
+def outcome(pytester, code):
     """A run of pytest in a process of its own on one file."""
-    (folder / "test_it.py").write_text(textwrap.dedent(code))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
-    environment = {**os.environ, **environment}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    pytester.makepyfile(code)
+    return pytester.runpytest_subprocess("-q")
 
 
-def test_the_fixture_is_there_without_an_import(tmp_path, fixtures):
-    result = run_pytest(
-        tmp_path, f"def test_it(assert_roundtrip):\n    assert_roundtrip({str(fixtures / 'puppet.inr')!r})"
+def test_the_fixture_is_there_without_an_import(pytester, fixtures):
+    result = outcome(
+        pytester,
+        f"def test_it(assert_roundtrip):\n    assert_roundtrip({str(fixtures / 'puppet.inr')!r})",
     )
-    assert result.returncode == 0, result.stdout
+    result.assert_outcomes(passed=1)
 
 
-def test_pytest_starts_without_what_is_heavy(tmp_path):
+def test_the_fixture_is_listed_with_what_it_does(pytester):
+    pytester.runpytest_subprocess("--fixtures").stdout.fnmatch_lines(
+        ["assert_roundtrip*", "*keeps the files on the way*"]
+    )
+
+
+def test_pytest_starts_without_what_is_heavy(pytester, monkeypatch):
+    monkeypatch.setenv("HYPOTHESIS_NO_PLUGINS", "1")
     code = """
         import sys
 
         def test_it():
-            assert not {"numpy", "hypothesis.strategies"} & set(sys.modules)
+            assert "rigconv.testing.plugin" in sys.modules
+            assert not {"numpy", "msgspec", "hypothesis", "hypothesis.strategies"} & set(sys.modules)
     """
-    result = run_pytest(tmp_path, code, HYPOTHESIS_NO_PLUGINS="1")
-    assert "numpy" not in result.stdout, result.stdout
-    assert result.returncode == 0, result.stdout
+    outcome(pytester, code).assert_outcomes(passed=1)
 
 
-def test_an_importer_of_ones_own_is_judged(tmp_path):
+def test_files_on_the_way_of_the_fixture_are_kept_among_temporary_folders(pytester, fixtures):
+    code = f"""
+        def test_it(assert_roundtrip):
+            assert_roundtrip({str(fixtures / "swing.rig.json")!r}, via="inr", tolerance=0)
+    """
+    result = outcome(pytester, code)
+    result.assert_outcomes(failed=1)
+    (line,) = [line for line in result.outlines if "the files on the way are in" in line and line.startswith("E")]
+    assert len(list(pathlib.Path(line.rpartition(" in ")[2]).rglob("*.inr"))) == 2
+
+
+def test_an_importer_of_ones_own_is_judged(pytester, monkeypatch):
     site = install(
-        tmp_path / "site", "points", PLUGIN.replace("local[0, 3]}}", "local[0, 3] + 1}}").format(id="points")
+        pytester.path / "site", "points", PLUGIN.replace("local[0, 3]}}", "local[0, 3] + 1}}").format(id="points")
     )
-    (tmp_path / "a.points").write_text("POINTS\nhips - 0 1\nchest hips 0 0.5\n")
-    code = "def test_it(assert_roundtrip):\n    assert_roundtrip('a.points', via='ir')"
-    result = run_pytest(tmp_path, code, PYTHONPATH=str(site))
-    assert result.returncode == 1
-    assert re.search(r"a\.points does not come back", result.stdout)
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    (pytester.path / "a.points").write_text("POINTS\nhips - 0 1\nchest hips 0 0.5\n")
+    result = outcome(pytester, "def test_it(assert_roundtrip):\n    assert_roundtrip('a.points', via='ir')")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*a.points does not come back:", '*bones?"chest"? moved by*(not reported)'])
 
 
 # -- the page about it ----------------------------------------------------------------------------------------------------
 
+PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+COMMANDS = re.findall(r"^    rigconv (.*)$", PAGE, flags=re.MULTILINE)
+BUSY = """
+from hypothesis import HealthCheck, settings
+settings.register_profile("busy", deadline=None, suppress_health_check=list(HealthCheck))
+settings.load_profile("busy")
+"""
+"""Machines that are busy draw rigs too slowly for hypothesis' taste."""
+STRATEGIES = re.findall(r"`(\w+)\(\w*\)`", PAGE.partition("| strategy |")[2].partition("\n\n")[0])
 
-def test_the_page_tells_the_truth(tmp_path, fixtures):
-    with open(os.path.join(ROOT, "docs", "testing.md"), encoding="utf-8") as file:
-        blocks = re.findall(r"```python\n(.*?)```", file.read(), flags=re.DOTALL)
-    assert len(blocks) == 2
-    # Machines that are busy draw rigs too slowly for hypothesis' taste.
-    (tmp_path / "conftest.py").write_text(
-        "from hypothesis import HealthCheck, settings\n"
-        "settings.register_profile('busy', deadline=None, suppress_health_check=list(HealthCheck))\n"
-        "settings.load_profile('busy')\n"
-    )
-    (tmp_path / "hero.stick").write_bytes((fixtures / "puppet.inr").read_bytes())
-    for block in blocks:
-        result = run_pytest(tmp_path, block)
-        assert result.returncode == 0, result.stdout
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_code_on_the_page_runs(pytester, fixtures, block):
+    pytester.makeconftest(BUSY)
+    (pytester.path / "hero.stick").write_bytes((fixtures / "puppet.inr").read_bytes())
+    outcome(pytester, block).assert_outcomes(passed=block.count("def test_"))
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_the_commands_on_the_page_run(tmp_path, monkeypatch, fixtures, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rigs").symlink_to(fixtures)
+    (tmp_path / "hero.rig.json").symlink_to(fixtures / "swing.rig.json")
+    assert rigconv_command(*words.split()).status == 0
+
+
+def test_every_strategy_is_on_the_page():
+    public = [name for name in rigconv.testing.__all__ if name not in ("world_errors",) and "assert" not in name]
+    assert sorted(STRATEGIES) == sorted(public)
+    assert (len(BLOCKS), len(COMMANDS)) == (2, 2)
