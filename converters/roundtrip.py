@@ -414,6 +414,7 @@ _OF_POSE = {
         codes.SHEAR_HELPER_BONE,
         codes.DEPTH_HELPER_BONE,
         codes.DEPTH_SCALE_ROUNDED,
+        codes.POSE_ROUNDED,
         codes.HELPER_BONE_FOLDED,
         codes.INHERIT_BAKED,
         codes.LOCK_TO_ROOT_BAKED,

@@ -35,6 +35,9 @@ DEPTH_HELPER_BONE = Code(
 DEPTH_SCALE_ROUNDED = Code(
     "DEPTH_SCALE_ROUNDED", _APPROXIMATED, "A scale along z is so large or small that helper bones say it only roughly."
 )
+POSE_ROUNDED = Code(
+    "POSE_ROUNDED", _APPROXIMATED, "A bone stands visibly elsewhere, because the format's numbers are too short for it."
+)
 HELPER_BONE_FOLDED = Code("HELPER_BONE_FOLDED", _EXACT, "A helper bone was folded into the bone that it helps.")
 ROOT_ADDED = Code("ROOT_ADDED", _EXACT, "Several roots were put under one new root bone.")
 BONE_ORDER = Code(

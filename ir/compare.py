@@ -85,10 +85,21 @@ def world_errors(before: Rig, after: Rig) -> dict[str, float]:
     if not shared:
         return {}
     rows, columns = np.array(shared).T
-    worlds = world_matrices(before.skeleton), world_matrices(after.skeleton)
-    size = max(np.abs(worlds[0][:, :3]).max(), 1e-300)
-    errors = np.abs(worlds[0][rows] - worlds[1][columns]).max(axis=(1, 2)) / size
+    before_worlds = world_matrices(before.skeleton)
+    errors = displacements(before_worlds, before_worlds[rows], world_matrices(after.skeleton)[columns])
     return {names[row]: error for row, error in zip(rows.tolist(), errors.tolist(), strict=True)}
+
+
+def displacements(skeleton: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """(k,) how far world matrices moved from ``before`` to ``after``, as a share of the skeleton's size.
+
+    Args:
+        skeleton: (n, 4, 4) world matrices of all bones, n > 0; the largest number of them is the skeleton's size.
+        before: (k, 4, 4).
+        after: (k, 4, 4).
+    """
+    size = max(np.abs(skeleton[:, :3]).max(), 1e-300)
+    return np.asarray(np.abs(before - after).max(axis=(1, 2)) / size)
 
 
 def value_differences(path: str, before: Any, after: Any, tolerance: float) -> Iterator[Difference]:

@@ -289,3 +289,19 @@ def test_a_sheared_bone_is_said_with_a_helper() -> None:
     assert [item["name"] for item in document_of(data)[0]["nodes"]] == ["root~shear", "root"]
     assert world_matrices(read_bytes(data, "inr")[0].skeleton)[1] == pytest.approx(local, abs=1e-6)
     assert report.counts == {"SHEAR_HELPER_BONE": 2}
+
+
+@pytest.mark.parametrize(("height", "listed"), [(1e-4, ["child"]), (1.0, [])], ids=["flat", "square"])
+def test_what_float32_cannot_place_is_in_the_report(height: float, listed: list[str]) -> None:
+    """The child is to stand at (10.01, 100) under a frame whose axes are (1, 0) and (1, height).
+
+    In the flat frame its local numbers are near a million, where neighbouring float32 numbers are 0.0625 apart.
+    """
+    flat, child = np.eye(4), np.eye(4)
+    flat[:2, :2] = [[1.0, 1.0], [0.0, height]]
+    child[:2, 3] = [10.01 - 100 / height, 100 / height]
+    skeleton = Skeleton(
+        bones=[Bone(name="flat"), Bone(name="child")], parent=np.array([-1, 0]), local=np.array([flat, child])
+    )
+    _, report = write_bytes(Rig(skeleton=skeleton), "inr")
+    assert [entry.path for entry in report if entry.code == "POSE_ROUNDED"] == [f'bones["{name}"]' for name in listed]

@@ -2,6 +2,7 @@
 
 from ...ir.capabilities import BoneOrder, Capabilities, Carry, SlotKind
 from ...ir.rig import BlendMode
+from .numbers import PRECISION
 from .reader import read
 from .structs import InrDoc as Schema
 from .writer import write
@@ -24,5 +25,5 @@ CAPABILITIES = Capabilities(
     masks=True,
     constraints=frozenset({"pendulum"}),
     carry=Carry.EMBED,
-    precision=1e-5,  # numbers are float32
+    precision=PRECISION,
 )

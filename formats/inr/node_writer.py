@@ -8,11 +8,12 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from ...ir import codes
-from ...ir.compare import matrices_agree
+from ...ir import codes, paths
+from ...ir.compare import displacements, matrices_agree
 from ...ir.edit import is_repaired_from, with_uuids
 from ...ir.errors import ConversionError, quoted
 from ...ir.native import as_struct, fields_of, restore, stated
+from ...ir.pose import world_matrices
 from ...ir.report import ConversionReport
 from ...ir.rig import (
     Attachment,
@@ -23,15 +24,16 @@ from ...ir.rig import (
     MeshGroupAttachment,
     PendulumConstraint,
     Rig,
+    Skeleton,
     Slot,
 )
 from ...ir.rig import Mesh as RigMesh
 from .draw_order import draw_order, zsort_for
-from .numbers import shortest
+from .numbers import PRECISION, shortest
 from .reader import FORMAT, PAYLOADS, UNNAMED, dark_of, local_of
 from .references import References
 from .rules import BLEND_MODES
-from .space import flip_points, transforms
+from .space import flip_points, local_matrices, transforms
 from .structs import (
     COMPOSE_HINTS,
     FLOAT32_MAX,
@@ -82,7 +84,7 @@ def write_nodes(rig: Rig, references: References, report: ConversionReport) -> l
     bones = with_uuids(rig.skeleton.bones)
     authored = [_authored(bone, hanging[bone.name]) for bone in bones]
     was = [as_struct(fields, Node) if fields else _BLANK for fields in authored]
-    poses = _poses(rig, authored, was)
+    poses = _poses(rig, authored, was, report)
     zsorts = _zsorts(rig, was, hanging, report)
     rows = zip(bones, rig.skeleton.parent.tolist(), authored, was, poses, zsorts, strict=True)
     nodes = []
@@ -114,7 +116,7 @@ def _authored(bone: Bone, hanging: Hanging) -> dict[str, Any]:
     return {key: held.get(key, value) if key in PAYLOADS else value for key, value in own.items()}
 
 
-def _poses(rig: Rig, authored: list[dict[str, Any]], was: list[Node]) -> list[Any]:
+def _poses(rig: Rig, authored: list[dict[str, Any]], was: list[Node], report: ConversionReport) -> list[Any]:
     """Translation, rotation and scale of each node: the authored ones where they still hold."""
     local = rig.skeleton.local
     kept = np.array([bool(fields) for fields in authored]) & matrices_agree(local_of(was), local)
@@ -123,10 +125,26 @@ def _poses(rig: Rig, authored: list[dict[str, Any]], was: list[Node]) -> list[An
     if len(too_large):
         raise ConversionError(f"bone {quoted(rig.skeleton.names[too_large[0]])} is too large for a float32")
     poses: list[Any] = [(node.translation, node.rotation, node.scale) for node in was]
-    rows = (shortest(part).tolist() for part in transforms(local[moved]))
-    for index, *parts in zip(moved.tolist(), *rows, strict=True):
+    rounded = [shortest(part) for part in transforms(local[moved])]
+    for index, *parts in zip(moved.tolist(), *(part.tolist() for part in rounded), strict=True):
         poses[index] = tuple(tuple(part) for part in parts)
+    held = local.copy()
+    held[moved] = local_matrices(*rounded)
+    _report_rounded(rig.skeleton, held, report)
     return poses
+
+
+def _report_rounded(skeleton: Skeleton, held: np.ndarray, report: ConversionReport) -> None:
+    """Report the bones that float32 numbers place further off than the format promises.
+
+    That needs very uneven frames above a bone: they stretch the error of its local numbers.
+    """
+    world = world_matrices(skeleton)
+    errors = displacements(world, world, world_matrices(msgspec.structs.replace(skeleton, local=held)))
+    for index in np.flatnonzero(errors > PRECISION):
+        name = skeleton.names[index]
+        message = f"Bone {quoted(name)} is off by {errors[index]:.2g} of the skeleton's size: float32 says no nearer."
+        report.add(codes.POSE_ROUNDED, paths.bone(name), message)
 
 
 def _zsorts(rig: Rig, was: list[Node], hanging: dict[str, Hanging], report: ConversionReport) -> list[float]:

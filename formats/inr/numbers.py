@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+PRECISION = 1e-5
+"""Share of the skeleton's size within which float32 numbers place bones (DESIGN §3)."""
+
 _MAX_DIGITS = 9
 """Significant digits that tell any two float32 numbers apart."""
 
