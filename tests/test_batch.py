@@ -8,10 +8,14 @@ import zipfile
 import pytest
 import rigconv as library
 from command import rigconv
+from filelock import FileLock
+from rigconv.converters import files
+from rigconv.converters.config import Settings
 from support import PAIRS
 from trees import engine, inr, png, rigc
 
 MANIFEST = ".rigconv-batch.jsonl"
+LOCK = ".rigconv-batch.lock"
 
 
 @pytest.fixture
@@ -41,7 +45,7 @@ def outputs(destination="dst"):
         os.path.relpath(os.path.join(place, name), destination)
         for place, _, names in os.walk(destination)
         for name in names
-        if name != MANIFEST
+        if name not in (MANIFEST, LOCK)
     )
 
 
@@ -166,14 +170,37 @@ def test_outputs_in_the_source_folder_are_no_inputs(folder):
     assert counts(batch(destination="src/out")) == (0, 3, 0, 0)
 
 
-def test_an_output_that_would_replace_an_input_is_refused(folder):
+def test_an_output_that_would_become_an_input_is_refused(folder):
     (folder / "src").mkdir()
     (folder / "src" / "c.rig.json").write_bytes(rigc())
-    (folder / "c.inr").write_bytes(inr())
     result = rigconv("batch", "src", ".", "--to", "inr")
     assert result.status == 2
-    assert '"src/c.rig.json" would be written over "c.inr"' in result.errors
-    assert (folder / "c.inr").read_bytes() == inr()
+    assert '"src/c.rig.json" would be written into the source folder, as "src/c.inr"' in result.errors
+    assert not (folder / "c.inr").exists()
+
+
+def test_two_batches_at_once_into_one_folder_are_refused(folder):
+    batch()
+    with FileLock(f"dst/{LOCK}"):
+        result = rigconv("batch", "src", "dst", "--to", "inr")
+    assert result.status == 1
+    assert result.errors == "rigconv: dst: another batch is writing into this folder\n"
+    assert counts(batch()) == (0, 3, 0, 0)
+
+
+def test_rules_may_give_files_targets_of_their_own(folder):
+    settings = 'to = "inr"\n[[rule]]\nmatch = "deep/"\nto = "ir"\n'
+    (folder / "rigconv.toml").write_text(settings)
+    report = batch(to=None)
+    assert report["targets"] == ["inr", "ir"]
+    assert outputs() == ["a.inr", "deep/c.rigir.json", "deep/er/b.rigir.json"]
+    (folder / "rigconv.toml").write_text(settings.removeprefix('to = "inr"\n'))
+    result = rigconv("batch", "src", "other")
+    assert (result.status, result.errors) == (
+        2,
+        "rigconv: src/a.rig.json: the format of its output is missing; say --to FORMAT\n",
+    )
+    assert outputs("other") == []
 
 
 # -- what is done again -----------------------------------------------------------------------------------------------
@@ -313,6 +340,84 @@ def test_prune_does_not_believe_a_manifest_that_leads_out_of_the_folder(folder, 
     assert (tmp_path / "precious.inr").exists()
 
 
+@pytest.mark.parametrize("place", ["a.inr\\u0000", "", "deep"], ids=["NUL", "the folder", "a folder in it"])
+def test_prune_does_not_believe_a_manifest_that_names_no_file(folder, tmp_path, place):
+    batch()
+    (folder / "a.rig.json").unlink()
+    manifest = tmp_path / "dst" / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"path": "a.inr"', f'"path": "{place}"'))
+    assert batch("--prune")["pruned"] == []
+    assert outputs() == ["a.inr", "deep/c.inr", "deep/er/b.inr"]
+
+
+@pytest.mark.parametrize("depth", [1000, 100_000])
+def test_a_manifest_nested_too_deep_is_not_believed(folder, tmp_path, depth):
+    batch()
+    manifest = tmp_path / "dst" / MANIFEST
+    manifest.write_text("[" * depth + "\n" + manifest.read_text())
+    assert counts(batch()) == (0, 3, 0, 0)
+
+
+def test_prune_goes_on_after_what_cannot_be_removed(folder, tmp_path, monkeypatch):
+    batch()
+    for name in ("a.rig.json", "deep/c.inr"):
+        (folder / name).unlink()
+    remove = files.remove
+
+    def fails(name):
+        if name.endswith("a.inr"):
+            raise files.FileError(f"{name}: Operation not permitted")
+        remove(name)
+
+    monkeypatch.setattr("rigconv.converters.batch.run.files.remove", fails)
+    report = batch("--prune", status=4)
+    assert report["pruned"] == ["deep/c.inr"]
+    assert report["failed"] == [{"input": "a.rig.json", "problem": "dst/a.inr: Operation not permitted"}]
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert batch("--prune")["pruned"] == ["a.inr"]
+
+
+@pytest.mark.parametrize("became", [lambda path: path.symlink_to("nowhere"), lambda path: path.mkdir()])
+def test_prune_leaves_what_is_no_file_any_more(folder, tmp_path, became):
+    batch()
+    (folder / "a.rig.json").unlink()
+    (tmp_path / "dst" / "a.inr").unlink()
+    became(tmp_path / "dst" / "a.inr")
+    assert batch("--prune")["pruned"] == []
+    assert os.path.lexists("dst/a.inr")
+
+
+def test_an_output_that_got_another_input_is_not_gone(folder):
+    batch()
+    library.convert(folder / "a.rig.json", folder / "a.rigir.json")
+    (folder / "a.rig.json").unlink()
+    report = batch("--prune")
+    assert (report["converted"], report["removed"]) == (1, [])
+    assert "a.inr" in outputs()
+    assert counts(batch("--prune")) == (0, 3, 0, 0)
+
+
+def test_outputs_of_another_source_are_none_of_its_business(folder, tmp_path):
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "z.rig.json").write_bytes(rigc())
+    batch()
+    report = batch("--prune", source="more")
+    assert (report["converted"], report["removed"]) == (1, [])
+    assert outputs() == ["a.inr", "deep/c.inr", "deep/er/b.inr", "z.inr"]
+    assert counts(batch("--prune")) == (0, 3, 0, 0)
+    assert counts(batch("--prune", source="more")) == (0, 1, 0, 0)
+
+
+def test_folders_that_moved_together_are_known_again(folder, tmp_path, monkeypatch):
+    batch()
+    (tmp_path / "moved").mkdir()
+    for name in ("src", "dst"):
+        os.rename(name, f"moved/{name}")
+    monkeypatch.chdir("moved")
+    assert counts(batch()) == (0, 3, 0, 0)
+
+
 def test_prune_leaves_what_someone_changed(folder, tmp_path):
     batch()
     (folder / "a.rig.json").unlink()
@@ -349,7 +454,7 @@ def test_a_file_that_vanishes_meanwhile_fails_alone(folder, monkeypatch):
         def advance(self, record):
             pass
 
-    summary = run.run_batch("src", "dst", run.BatchOptions(target="ir", jobs=1), Vanishing())
+    summary = run.run_batch("src", "dst", run.BatchOptions(stated=Settings(target="ir"), jobs=1), Vanishing())
     assert (summary.converted, [failure.input for failure in summary.failed]) == (2, ["deep/c.inr"])
     assert "No such file" in summary.failed[0].problem
 

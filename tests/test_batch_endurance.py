@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from rigconv.converters.batch import BatchOptions, run_batch
+from rigconv.converters.config import Settings
 from trees import add_oddities, contents, inr, make_tree, rigc
 
 MANIFEST = ".rigconv-batch.jsonl"
@@ -156,7 +157,9 @@ def test_a_worker_that_dies_takes_no_file_with_it(tree, whole, tmp_path):
     from multiprocessing import active_children
 
     observer = Interfering(20, lambda: active_children()[0].kill())
-    summary = run_batch(os.fspath(tree), os.fspath(tmp_path / "dst"), BatchOptions(target="ir", jobs=2), observer)
+    summary = run_batch(
+        os.fspath(tree), os.fspath(tmp_path / "dst"), BatchOptions(stated=Settings(target="ir"), jobs=2), observer
+    )
     assert sorted(observer.seen) == sorted(set(observer.seen))
     assert len(observer.seen) == observer.total
     assert contents(tmp_path / "dst") == whole
@@ -169,7 +172,7 @@ def test_a_cluster_loses_a_worker_and_no_file(tree, whole, tmp_path):
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         victim = cluster.workers[0].process.pid
         observer = Interfering(20, lambda: os.kill(victim, signal.SIGKILL))
-        options = BatchOptions(target="ir", executor="dask", scheduler=cluster.scheduler_address)
+        options = BatchOptions(stated=Settings(target="ir"), executor="dask", scheduler=cluster.scheduler_address)
         summary = run_batch(os.fspath(tree), os.fspath(tmp_path / "dst"), options, observer)
     assert sorted(observer.seen) == sorted(set(observer.seen))
     assert len(observer.seen) == observer.total

@@ -120,10 +120,10 @@ def _put(folder: Path, path: str, data: bytes) -> None:
     file.write_bytes(data)
 
 
-def contents(folder: Path, ignoring: str = ".rigconv-batch.jsonl") -> dict[str, bytes]:
-    """All files below a folder, by their paths."""
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, by their paths; those that a batch keeps for itself do not count."""
     return {
         os.fsdecode(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ignoring
+        if path.is_file() and not path.name.startswith(".rigconv-batch.")
     }

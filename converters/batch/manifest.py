@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from .. import files
 from ..files import Stamp
 
 FILE_NAME = ".rigconv-batch.jsonl"
+LOCK_NAME = ".rigconv-batch.lock"
 
 _SETTLED = 20_000_000
 """Nanoseconds that a file must have been left alone before its stamp is trusted: clocks of file systems are coarse."""
@@ -43,6 +45,7 @@ class Record(msgspec.Struct, omit_defaults=True, tag="converted"):
     """What became of an input.
 
     Attributes:
+        source: The source folder, as :func:`source_id` names it.
         input: From the source folder.
         output: From the destination folder.
         format: Format of the input.
@@ -54,6 +57,7 @@ class Record(msgspec.Struct, omit_defaults=True, tag="converted"):
         lasting: The error lies in the input, and will be there next time.
     """
 
+    source: str
     input: str
     output: str
     format: str
@@ -68,6 +72,7 @@ class Record(msgspec.Struct, omit_defaults=True, tag="converted"):
 class Foreign(msgspec.Struct, tag="foreign"):
     """A file that no format recognises, so that it need not be looked at again."""
 
+    source: str
     input: str
     stamp: Stamp
 
@@ -79,6 +84,13 @@ def path_in(folder: str, name: str) -> str:
     return name.partition("::")[0].removeprefix(files.join(folder, "").partition("::")[0])
 
 
+def source_id(source: str, destination: str) -> str:
+    """What tells the source folders of one output folder apart, also after both were moved together."""
+    if files.is_url(source) or files.is_url(destination):
+        return source.rstrip("/") if files.is_url(source) else os.path.realpath(source)
+    return os.path.relpath(os.path.realpath(source), os.path.realpath(destination)).replace(os.sep, "/")
+
+
 def state_of(folder: str, path: str) -> FileState:
     """A file of a batch as it is now."""
     name = files.join(folder, path)
@@ -87,15 +99,17 @@ def state_of(folder: str, path: str) -> FileState:
 
 
 class Manifest:
-    """The manifest of an output folder.
+    """The manifest of an output folder, as a batch of one source folder sees it.
 
-    Lines are kept as text and taken apart when they are asked for: a tree of many files is known by little memory.
+    What batches of other source folders made stays in it, and is none of this one's business. Lines are kept as text
+    and taken apart when they are asked for: a tree of many files is known by little memory.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, source: str) -> None:
         self.name = files.join(folder, FILE_NAME)
+        self.source = source_id(source, folder)
         self._records: dict[str, str] = {}
-        self._foreign: dict[str, str] = {}
+        self._foreign: dict[tuple[str, str], str] = {}
         self._output_of: dict[str, str] = {}
         self._written = 0
         self._added = 0
@@ -113,9 +127,10 @@ class Manifest:
 
     def _keep(self, entry: Record | Foreign, line: str) -> None:
         if isinstance(entry, Foreign):
-            self._foreign[entry.input] = line
-        else:
-            self._records[entry.output] = line
+            self._foreign[entry.source, entry.input] = line
+            return
+        self._records[entry.output] = line
+        if entry.source == self.source:
             self._output_of[entry.input] = entry.output
 
     def add(self, entry: Record | Foreign) -> None:
@@ -137,7 +152,6 @@ class Manifest:
     def forget(self, record: Record) -> None:
         """Leave an output out of the manifest from the next time on that it is stored."""
         self._records.pop(record.output, None)
-        self._output_of.pop(record.input, None)
 
     def store(self) -> None:
         """Write the manifest anew, a line an element, in the order of their names."""
@@ -145,27 +159,28 @@ class Manifest:
         lines += [self._foreign[key] for key in sorted(self._foreign)]
         files.write(self.name, ["".join(f"{line}\n" for line in lines).encode()])
 
-    def inputs(self) -> list[str]:
-        """Everything that was converted, or failed."""
-        return list(self._output_of)
-
-    def of_input(self, path: str) -> Record | None:
-        """What was made of an input."""
-        return self.of_output(self._output_of.get(path, ""))
+    def records(self) -> Iterator[Record]:
+        """What became of each input; records may be forgotten meanwhile."""
+        for output in list(self._records):
+            record = self.of_output(output)
+            if record is not None:
+                yield record
 
     def of_output(self, output: str) -> Record | None:
-        """What an output was made of."""
+        """What an output was made of; None where that is another source folder's."""
         record = _parsed(self._records.get(output, ""))
-        return record if isinstance(record, Record) else None
+        return record if isinstance(record, Record) and record.source == self.source else None
 
     def known_format(self, path: str, stamp: Stamp) -> str | None:
         """The format of an input that has not been touched: an empty text for none, None where that is not known."""
-        if path in self._foreign:
-            foreign = _parsed(self._foreign[path])
-            return "" if isinstance(foreign, Foreign) and self._trusts(foreign.stamp, stamp) else None
-        record = self.of_input(path)
-        same = record and record.sources and record.sources[0].stamp
-        return record.format if record and same and self._trusts(same, stamp) else None
+        foreign = _parsed(self._foreign.get((self.source, path), ""))
+        if isinstance(foreign, Foreign) and self._trusts(foreign.stamp, stamp):
+            return ""
+        record = self.of_output(self._output_of.get(path, ""))
+        if record is None or record.input != path or not record.sources:
+            return None
+        before = record.sources[0].stamp
+        return record.format if before is not None and self._trusts(before, stamp) else None
 
     def is_unchanged(self, folder: str, state: FileState, stamp: Stamp | None) -> bool:
         """Whether a file is still what it was.
@@ -199,9 +214,9 @@ def _parsed(line: str) -> Record | Foreign | None:
 
 
 def _is_inside(path: str) -> bool:
-    return not path.startswith("/") and ".." not in path.split("/")
+    return bool(path) and "\0" not in path and not path.startswith("/") and ".." not in path.split("/")
 
 
 def is_own(path: str) -> bool:
-    """Whether a file in a tree is the manifest of a batch."""
-    return os.path.basename(path) == FILE_NAME
+    """Whether a file in a tree was put there by a batch for itself."""
+    return os.path.basename(path) in (FILE_NAME, LOCK_NAME)

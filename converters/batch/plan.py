@@ -12,7 +12,7 @@ from ...ir.errors import UsageError, quoted
 from .. import config, files, sniff
 from ..files import Found, Stamp, Unreadable
 from ..loading import SIDECAR_SUFFIX
-from ..registry import Format, declarations
+from ..registry import Format, declarations, find
 from ..saving import ConvertOptions
 from .manifest import Foreign, Manifest, is_own
 
@@ -21,17 +21,21 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     """A file to convert.
 
     Attributes:
+        source: The source folder, as the manifest names it.
         input: From the source folder.
         output: From the destination folder.
         format: Format of the input.
+        target: Format of the output.
         request: Digest of target, options and version.
         options: How.
         size: Bytes of the input.
     """
 
+    source: str
     input: str
     output: str
     format: str
+    target: str
     request: str
     options: ConvertOptions
     size: int
@@ -54,18 +58,16 @@ class Plan(msgspec.Struct, eq=False):
 
 
 class Choice(msgspec.Struct, frozen=True, eq=False):
-    """What of a tree is converted, and to what.
+    """What of a tree is converted, and how.
 
     Attributes:
         source, destination: The folders.
-        target: The format.
         stated: Options that the command line states.
         glob, exclude: Patterns as in ``.gitignore``; no pattern takes everything, or leaves nothing out.
     """
 
     source: str
     destination: str
-    target: Format
     stated: config.Settings
     glob: list[str]
     exclude: list[str]
@@ -75,7 +77,8 @@ def make_plan(choice: Choice, manifest: Manifest) -> Plan:
     """Look through the source folder.
 
     Raises:
-        UsageError: Two inputs would be written to one output, or an input would be written over.
+        UsageError: Two inputs would be written to one output, an output would become an input, or nobody says which
+            format an output is to have.
     """
     plan = Plan()
     options_for = _options(choice)
@@ -107,8 +110,8 @@ def _is_chosen(path: str, choice: Choice) -> bool:
 
 
 def _plan_file(found: Found, plan: Plan, choice: Choice, manifest: Manifest, options_for: _OptionsFor) -> None:
-    stated, request, options = options_for(found.path)
-    known = stated if stated is not None else manifest.known_format(found.path, found.stamp)
+    asked = options_for(found.path)
+    known = asked.source if asked.source is not None else manifest.known_format(found.path, found.stamp)
     try:
         format_id = _sniffed(files.join(choice.source, found.path)) if known is None else known
     except files.FileError as error:
@@ -116,10 +119,23 @@ def _plan_file(found: Found, plan: Plan, choice: Choice, manifest: Manifest, opt
         plan.unreadable.append(Unreadable(found.path, str(error).removeprefix(f"{name}: ")))
         return
     if not format_id:
-        plan.foreign.append(Foreign(found.path, found.stamp))
+        plan.foreign.append(Foreign(manifest.source, found.path, found.stamp))
         return
-    output = output_path(found.path, format_id, choice.target)
-    plan.jobs.append(Job(found.path, output, format_id, request, options, found.stamp.size))
+    if asked.target is None:
+        name = files.join(choice.source, found.path)
+        raise UsageError(f"{name}: the format of its output is missing; say --to FORMAT")
+    plan.jobs.append(
+        Job(
+            source=manifest.source,
+            input=found.path,
+            output=output_path(found.path, format_id, asked.target),
+            format=format_id,
+            target=asked.target.id,
+            request=asked.request,
+            options=asked.options,
+            size=found.stamp.size,
+        )
+    )
 
 
 def _sniffed(name: str) -> str:
@@ -168,8 +184,8 @@ def _check_outputs(plan: Plan, choice: Choice) -> None:
             pair = f"{quoted(taken[job.output])} and {quoted(job.input)}"
             raise UsageError(f"{pair} would both be written to {quoted(job.output)}; --exclude one of them")
         taken[job.output] = job.input
-        if inside is not None and job.output.startswith(inside) and job.output[len(inside) :] in plan.stamps:
-            raise UsageError(f"{quoted(job.input)} would be written over {quoted(job.output[len(inside) :])}")
+        if inside is not None and job.output.startswith(inside):
+            raise UsageError(f"{quoted(job.input)} would be written into the source folder, as {quoted(job.output)}")
 
 
 def _source_inside(choice: Choice) -> str | None:
@@ -180,16 +196,31 @@ def _source_inside(choice: Choice) -> str | None:
 # -- options ----------------------------------------------------------------------------------------------------------
 
 
-_OptionsFor = Callable[[str], tuple[str | None, str, ConvertOptions]]
-"""The format that is stated for an input, the digest of what is asked for it, and its options."""
+class Asked(msgspec.Struct, frozen=True, eq=False):
+    """What is asked for an input.
+
+    Attributes:
+        source: Its format, where that is stated.
+        target: The format of its output, where that is stated.
+        request: Digest of target, options and version.
+        options: How it is converted.
+    """
+
+    source: str | None
+    target: Format | None
+    request: str
+    options: ConvertOptions
+
+
+_OptionsFor = Callable[[str], Asked]
 
 
 def _options(choice: Choice) -> _OptionsFor:
     """How options are found for an input; what was found for one is kept for others that are told the same."""
     configs: dict[str, config.ConfigFile | None] = {}
-    known: dict[bytes, tuple[str | None, str, ConvertOptions]] = {}
+    known: dict[bytes, Asked] = {}
 
-    def options_for(path: str) -> tuple[str | None, str, ConvertOptions]:
+    def options_for(path: str) -> Asked:
         name = files.join(choice.source, path)
         folder = files.parent(name)
         if folder not in configs:
@@ -197,17 +228,27 @@ def _options(choice: Choice) -> _OptionsFor:
         settings = config.merged(config.layers(configs[folder], name, choice.stated))
         key = msgspec.json.encode(settings)
         if key not in known:
-            options = msgspec.structs.replace(config.convert_options(settings), parents=True)
-            known[key] = config.given(settings.source), _request(choice, settings, options), options
+            known[key] = _asked(settings)
         return known[key]
 
     return options_for
 
 
-def _request(choice: Choice, settings: config.Settings, options: ConvertOptions) -> str:
+def _asked(settings: config.Settings) -> Asked:
+    target = config.given(settings.target)
+    options = msgspec.structs.replace(config.convert_options(settings), parents=True)
+    return Asked(
+        source=config.given(settings.source),
+        target=None if target is None else find(target),
+        request=_request(settings, options),
+        options=options,
+    )
+
+
+def _request(settings: config.Settings, options: ConvertOptions) -> str:
     """A digest of everything but the input that decides what is written."""
     asked = msgspec.structs.replace(settings, force=msgspec.UNSET)
     manifest = options.read.manifest
-    parts = [__version__.encode(), choice.target.id.encode(), msgspec.json.encode(asked, order="sorted")]
+    parts = [__version__.encode(), msgspec.json.encode(asked, order="sorted")]
     parts.append(bytes(manifest.data) if manifest else b"")
     return files.digest_of(b"\0".join(parts))

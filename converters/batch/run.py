@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import Counter
@@ -10,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from ...ir.errors import UsageError, one_line, quoted
 from .. import files
@@ -17,7 +19,7 @@ from ..config import Settings, find_config, given
 from ..files import Stamp
 from ..files.local import remove_temporaries
 from ..registry import find
-from .manifest import FileState, Manifest, Record
+from .manifest import LOCK_NAME, FileState, Manifest, Record
 from .plan import Choice, Job, Plan, make_plan
 from .work import Chunk
 
@@ -36,8 +38,7 @@ class BatchOptions(msgspec.Struct, kw_only=True):
     """What a batch may be told; None leaves it to the settings file, or to what is said here.
 
     Attributes:
-        target: Id of the format of the outputs.
-        stated: Options of the conversions.
+        stated: Options of the conversions, and the format of the outputs.
         glob, exclude: Which files, as patterns of ``.gitignore``; None takes all.
         jobs: Number of processes; None takes one a core.
         prune: Remove outputs whose input is gone.
@@ -45,7 +46,6 @@ class BatchOptions(msgspec.Struct, kw_only=True):
         scheduler: Address of a Dask scheduler; None starts a cluster on this machine.
     """
 
-    target: str | None = None
     stated: Settings = msgspec.field(default_factory=Settings)
     glob: list[str] | None = None
     exclude: list[str] | None = None
@@ -67,7 +67,7 @@ class Summary(msgspec.Struct):
 
     Attributes:
         source, destination: The folders.
-        target: Id of the format of the outputs.
+        targets: Ids of the formats of the outputs.
         converted: Number of files that were converted.
         unchanged: Number of files whose output was whole and up to date.
         skipped: Number of files that no format recognises.
@@ -80,7 +80,7 @@ class Summary(msgspec.Struct):
 
     source: str
     destination: str
-    target: str
+    targets: list[str] = []
     converted: int = 0
     unchanged: int = 0
     skipped: int = 0
@@ -116,9 +116,19 @@ def run_batch(source: str, destination: str, options: BatchOptions, observer: Ob
     started = time.perf_counter()
     choice, jobs = _choice(source, destination, options)
     files.make_folders(destination)
-    manifest = Manifest(destination)
+    summary = Summary(source, destination)
+    with _only_batch_in(destination):
+        _run(choice, jobs, options, summary, observer)
+    summary.failed.sort(key=lambda failure: failure.input)
+    summary.seconds = time.perf_counter() - started
+    return summary
+
+
+def _run(choice: Choice, jobs: int, options: BatchOptions, summary: Summary, observer: Observer) -> None:
+    manifest = Manifest(choice.destination, choice.source)
     plan = make_plan(choice, manifest)
-    summary = Summary(source, destination, choice.target.id, skipped=len(plan.foreign))
+    summary.targets = sorted({job.target for job in plan.jobs})
+    summary.skipped = len(plan.foreign)
     due = _due(plan, choice, manifest, summary)
     _clean(due, choice)
     observer.start(len(due))
@@ -127,9 +137,28 @@ def run_batch(source: str, destination: str, options: BatchOptions, observer: Ob
         _look_after_removed(plan, choice, manifest, options.prune, summary)
     finally:
         manifest.store()
-    summary.failed.sort(key=lambda failure: failure.input)
-    summary.seconds = time.perf_counter() - started
-    return summary
+
+
+@contextlib.contextmanager
+def _only_batch_in(destination: str) -> Iterator[None]:
+    """Keep other batches out of a folder of this machine: two would tear each other's manifest and files.
+
+    The lock goes with the process, even if that is killed; its file stays, as removing it would let two in.
+    """
+    if files.is_url(destination):
+        yield
+        return
+    name = files.join(destination, LOCK_NAME)
+    lock = FileLock(name, timeout=0)
+    with files.file_errors(name):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise files.FileError(f"{destination}: another batch is writing into this folder") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _choice(source: str, destination: str, options: BatchOptions) -> tuple[Choice, int]:
@@ -137,17 +166,17 @@ def _choice(source: str, destination: str, options: BatchOptions) -> tuple[Choic
         raise UsageError(f"{quoted(source)} is no folder")
     if _same_place(source, destination):
         raise UsageError("source and destination are one folder; outputs would become inputs")
+    target = given(options.stated.target)
+    if target is not None:
+        find(target)
     found = find_config(source)
     config = found.config if found else None
-    target = options.target or (given(config.target) if config else None)
-    if target is None:
-        raise UsageError("the format of the outputs is missing; say --to FORMAT")
     jobs = options.jobs or (given(config.jobs) if config else None) or os.cpu_count() or 1
     if jobs < 1:
         raise UsageError(f"--jobs is {jobs}; it must be at least 1")
     glob = options.glob if options.glob is not None else (given(config.glob) if config else None)
     exclude = options.exclude if options.exclude is not None else (given(config.exclude) if config else None)
-    return Choice(source, destination, find(target), options.stated, glob or [], exclude or []), jobs
+    return Choice(source, destination, options.stated, glob or [], exclude or []), jobs
 
 
 def _same_place(source: str, destination: str) -> bool:
@@ -258,11 +287,11 @@ def _chunks(due: list[Job], choice: Choice, jobs: int) -> Iterator[Chunk]:
     taken: list[Job] = []
     for job in sorted(due, key=lambda job: -job.size):
         if taken and (len(taken) == most or sum(item.size for item in taken) + job.size > _CHUNK_BYTES):
-            yield Chunk(choice.source, choice.destination, choice.target.id, taken)
+            yield Chunk(choice.source, choice.destination, taken)
             taken = []
         taken.append(job)
     if taken:
-        yield Chunk(choice.source, choice.destination, choice.target.id, taken)
+        yield Chunk(choice.source, choice.destination, taken)
 
 
 # -- inputs that are gone ---------------------------------------------------------------------------------------------
@@ -270,25 +299,32 @@ def _chunks(due: list[Job], choice: Choice, jobs: int) -> Iterator[Chunk]:
 
 def _look_after_removed(plan: Plan, choice: Choice, manifest: Manifest, prune: bool, summary: Summary) -> None:
     hidden = tuple(f"{item.path}/" if item.path else "" for item in plan.unreadable)
-    for path in manifest.inputs():
-        record = manifest.of_input(path)
-        if path in plan.stamps or path.startswith(hidden) or record is None:
+    for record in manifest.records():
+        if record.input in plan.stamps or record.input.startswith(hidden):
             continue
         if not record.products:
             manifest.forget(record)
             continue
         summary.removed.append(record.output)
         if prune and _is_ours(record, choice):
-            for product in record.products:
-                files.remove(files.join(choice.destination, product.path))
-            manifest.forget(record)
-            summary.pruned.append(record.output)
+            _prune(record, choice, manifest, summary)
 
 
 def _is_ours(record: Record, choice: Choice) -> bool:
     """Whether the outputs are what was written, or gone; what someone changed since is not ours to remove."""
     for product in record.products:
         name = files.join(choice.destination, product.path)
-        if files.is_file(name) and files.digest(name) != product.digest:
+        if files.exists(name) and not (files.is_file(name) and files.digest(name) == product.digest):
             return False
     return True
+
+
+def _prune(record: Record, choice: Choice, manifest: Manifest, summary: Summary) -> None:
+    try:
+        for product in record.products:
+            files.remove(files.join(choice.destination, product.path))
+    except files.FileError as error:
+        summary.failed.append(Failure(record.input, str(error)))
+        return
+    manifest.forget(record)
+    summary.pruned.append(record.output)

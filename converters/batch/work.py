@@ -20,13 +20,11 @@ class Chunk(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         source, destination: The folders.
-        target: Id of the format.
         jobs: The files.
     """
 
     source: str
     destination: str
-    target: str
     jobs: list[Job]
 
 
@@ -36,14 +34,14 @@ def convert_chunk(chunk: Chunk) -> list[Record]:
 
 
 def _convert(job: Job, chunk: Chunk) -> Record:
-    record = Record(input=job.input, output=job.output, format=job.format, request=job.request)
+    record = _record(job)
     name = files.join(chunk.source, job.input)
     try:
         # How a file is must be known before it is read: if it changes meanwhile, the next run sees that.
         record.sources = [state_of(chunk.source, path) for path in (job.input, sidecar_of(job.input))]
         loaded = load_file(name, job.format, job.options.read)
         record.sources += [state_of(chunk.source, path_in(chunk.source, image)) for image in loaded.images]
-        written = write_loaded(loaded, files.join(chunk.destination, job.output), find(chunk.target), job.options)
+        written = write_loaded(loaded, files.join(chunk.destination, job.output), find(job.target), job.options)
         record.products = [state_of(chunk.destination, path_in(chunk.destination, path)) for path in written]
         record.losses = dict(Counter(entry.code for entry in loaded.reading.report.losses))
     except RigconvError as error:
@@ -56,4 +54,10 @@ def _convert(job: Job, chunk: Chunk) -> Record:
 
 def failed(job: Job, problem: str) -> Record:
     """The record of a file whose worker could not tell what became of it."""
-    return Record(input=job.input, output=job.output, format=job.format, request=job.request, error=problem)
+    record = _record(job)
+    record.error = problem
+    return record
+
+
+def _record(job: Job) -> Record:
+    return Record(source=job.source, input=job.input, output=job.output, format=job.format, request=job.request)

@@ -211,6 +211,7 @@ def batch(
     """Convert all files of a folder, those that changed; exit status 4 if any failed."""
     stated = _stated(
         source=source,
+        target=target,
         strict=strict,
         carry=_carry(carry, no_carry),
         scale=scale,
@@ -223,7 +224,6 @@ def batch(
     if scheduler is not None and executor is not Executor.DASK:
         raise UsageError("--scheduler needs --executor dask")
     options = BatchOptions(
-        target=target,
         stated=stated,
         glob=glob or None,
         exclude=exclude or None,
@@ -246,7 +246,8 @@ def watch(
     prune: PruneOption = False,
 ) -> int:
     """Convert all files of a folder now and whenever one changes; options of conversions come from settings files."""
-    options = BatchOptions(target=target, glob=glob or None, exclude=exclude or None, jobs=jobs, prune=prune)
+    stated = _stated(target=target)
+    options = BatchOptions(stated=stated, glob=glob or None, exclude=exclude or None, jobs=jobs, prune=prune)
     return commands.watch(source_folder, destination, options)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "base",
     "digest",
     "digest_of",
+    "exists",
     "file_errors",
     "head",
     "is_file",
@@ -58,6 +59,7 @@ class _Place(Protocol):
 
     def read(self, name: str) -> bytes | memoryview: ...
     def head(self, name: str, count: int) -> bytes: ...
+    def exists(self, name: str) -> bool: ...
     def is_file(self, name: str) -> bool: ...
     def is_folder(self, name: str) -> bool: ...
     def write(self, name: str, buffers: Buffers) -> None: ...
@@ -151,6 +153,11 @@ def digest(name: str) -> str:
 def digest_of(data: bytes | memoryview) -> str:
     """A digest of some bytes; equal for equal bytes, on every machine."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def exists(name: str) -> bool:
+    """Whether there is anything of this name, be it a link that leads nowhere."""
+    return _place(name).exists(name)
 
 
 def is_file(name: str) -> bool:

@@ -92,6 +92,11 @@ def head(name: str, count: int) -> bytes:
         return file.read(count)
 
 
+def exists(name: str) -> bool:
+    """Whether there is anything."""
+    return os.path.lexists(name)
+
+
 def is_file(name: str) -> bool:
     """Whether there is a regular file."""
     return os.path.isfile(name)

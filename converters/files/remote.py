@@ -47,6 +47,12 @@ def head(name: str, count: int) -> bytes:
         return content
 
 
+def exists(name: str) -> bool:
+    """Whether there is anything."""
+    with _opened(name) as (system, path):
+        return bool(system.exists(path))
+
+
 def is_file(name: str) -> bool:
     """Whether there is a file."""
     with _opened(name) as (system, path):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from rigconv.converters.batch import BatchOptions, run_batch
+from rigconv.converters.config import Settings
 from trees import rigc
 
 ROUNDS = 4
@@ -32,7 +33,10 @@ def folder(tmp_path_factory):
 def seconds(source, jobs, turn):
     started = time.perf_counter()
     summary = run_batch(
-        str(source), str(source.parent / f"{jobs}-{turn}"), BatchOptions(target="inr", jobs=jobs), Silent()
+        str(source),
+        str(source.parent / f"{jobs}-{turn}"),
+        BatchOptions(stated=Settings(target="inr"), jobs=jobs),
+        Silent(),
     )
     assert summary.converted == 60
     return time.perf_counter() - started
