@@ -15,16 +15,18 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..ir.capabilities import Carry
-from ..ir.errors import FormatError
+from ..ir.errors import FormatError, UsageError, quoted
 from ..ir.exchange import ReadOptions
 from . import files
 from .lowering import LoweringOptions, Plane, Pose
+from .registry import find
 from .saving import ConvertOptions
 
 Value = TypeVar("Value")
 
 FILE_NAME = "rigconv.toml"
 SHARED_FILE_NAME = "pyproject.toml"
+SETTINGS_FILES = (FILE_NAME, SHARED_FILE_NAME)
 _TABLE = b"[tool.rigconv"
 
 COMMAND_LINE = "command line"
@@ -146,11 +148,31 @@ def _read(path: str, table: tuple[str, ...]) -> ConfigFile:
         place = ".".join(["$", *table]) + where.rstrip("`").removeprefix("$")
         raise FormatError(path, place, problem, "") from None
     folder = os.path.dirname(path)
+    try:
+        _check(config)
+    except UsageError as error:
+        raise FormatError(path, "", str(error), "") from None
     for settings in (config, *config.rule):
-        if settings.scale is not UNSET and not (math.isfinite(settings.scale) and settings.scale != 0):
-            raise FormatError(path, "scale", f"the scale is {settings.scale}", "a number other than zero")
         _anchor(settings, folder)
     return ConfigFile(path, config)
+
+
+def _check(config: Config) -> None:
+    """Refuse what no command line could say.
+
+    Raises:
+        UsageError: A value makes no sense.
+    """
+    if config.jobs is not UNSET and config.jobs < 1:
+        raise UsageError(f"jobs is {config.jobs}; it must be at least 1")
+    for patterns in (given(config.glob), given(config.exclude), *([rule.match] for rule in config.rule)):
+        _spec(tuple(patterns or ()))
+    for settings in (config, *config.rule):
+        if settings.scale is not UNSET and not (math.isfinite(settings.scale) and settings.scale != 0):
+            raise UsageError(f"scale is {settings.scale}; it must be a number other than zero")
+        for format_id in (given(settings.source), given(settings.target)):
+            if format_id is not None:
+                find(format_id)
 
 
 def _anchor(settings: Settings, folder: str) -> None:
@@ -193,7 +215,11 @@ def matches(patterns: tuple[str, ...], path: str) -> bool:
 def _spec(patterns: tuple[str, ...]) -> Any:
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(patterns)
+    try:
+        return GitIgnoreSpec.from_lines(patterns)
+    except ValueError:
+        listed = ", ".join(map(quoted, patterns))
+        raise UsageError(f"there is a pattern that .gitignore does not know among {listed}") from None
 
 
 def settings_of(name: str, stated: Settings = Settings()) -> Settings:

@@ -154,6 +154,8 @@ def test_two_inputs_of_one_output_are_refused(folder):
         (("src", "dst"), "--to"),
         (("src", "dst", "--to", "obj"), "no format"),
         (("src", "dst", "--to", "inr", "--jobs", "0"), "0"),
+        (("src", "dst", "--to", "inr", "--glob", "!"), "pattern"),
+        (("src", "dst", "--to", "inr", "--exclude", "a\\"), "pattern"),
         (("src", "dst", "--to", "inr", "--scheduler", "tcp://127.0.0.1:1"), "--executor dask"),
     ],
 )

@@ -121,6 +121,13 @@ def test_config_is_data_for_scripts(tree):
         ("[[rule]]\nscale = 2", "match"),
         ("[[rule]]\nmatch = '*'\nscale = 'big'", "$.rule[0].scale"),
         ("scale = ", "TOML"),
+        ("scale = 0", "scale is 0.0; it must be a number other than zero"),
+        ("jobs = 0", "jobs is 0; it must be at least 1"),
+        ("from = 'obj'", 'there is no format "obj"'),
+        ("[[rule]]\nmatch = '*'\nto = 'obj'", 'there is no format "obj"'),
+        ("glob = ['!']", 'a pattern that .gitignore does not know among "!"'),
+        ("exclude = ['x', 'a\\']", "a pattern that .gitignore does not know"),
+        ("[[rule]]\nmatch = '!'", "a pattern that .gitignore does not know"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_file(tree, text, problem):

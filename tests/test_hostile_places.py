@@ -84,6 +84,35 @@ def test_a_report_is_not_written_over_input_or_output(folder, output, report):
     assert (folder / "a.rig.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("report", ["other.rig.json", "other.json", "cut.json", "rigconv.toml", "c.inr.rigconv"])
+@pytest.mark.parametrize(
+    "line", [("a.rig.json", "b.inr"), ("batch", ".", "out", "--to", "inr"), ("roundtrip", "a.rig.json")]
+)
+def test_a_report_is_not_written_over_what_belongs_to_a_rig(folder, line, report):
+    (folder / "other.json").write_bytes((folder / "a.rig.json").read_bytes())
+    (folder / "other.rig.json").write_text("broken")
+    (folder / "cut.json").write_text('{"canvas": [8, 8], "parts": []}')
+    (folder / "rigconv.toml").write_text("scale = 1")
+    before = (folder / report).read_bytes() if (folder / report).exists() else None
+    cut = ("--manifest", "cut.json")
+    result = rigconv(*line, *(cut if report == "cut.json" else ()), "--report", report)
+    said = f'rigconv: the report would be written over "{report}"\n'
+    assert (result.status, result.errors) == (2, said)
+    assert ((folder / report).read_bytes() if (folder / report).exists() else None) == before
+
+
+@pytest.mark.parametrize("report", ["out/a.inr", "out/.rigconv-batch.jsonl"])
+def test_a_report_is_not_written_over_what_was_just_made(folder, report):
+    (folder / "out").mkdir()
+    result = rigconv("batch", ".", "out", "--to", "inr", "--report", report)
+    assert (result.status, result.errors) == (2, f'rigconv: the report would be written over "{report}"\n')
+
+
+def test_a_report_replaces_an_earlier_one(folder):
+    for _ in range(2):
+        assert rigconv("a.rig.json", "b.inr", "--report", "r.json").status == 0
+
+
 def test_a_report_without_a_folder_is_refused_before_anything_is_written(folder):
     result = rigconv("a.rig.json", "b.inr", "--report", "nowhere/r.json")
     assert (result.status, result.errors) == (2, 'rigconv: the folder of the report "nowhere/r.json" is missing\n')

@@ -7,15 +7,26 @@ import math
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...ir.errors import UsageError, quoted
-from .. import files
-from ..config import Settings, convert_options, explain, find_config, given, layers, read_options, settings_of
+from .. import files, sniff
+from ..config import (
+    SETTINGS_FILES,
+    Settings,
+    convert_options,
+    explain,
+    find_config,
+    given,
+    layers,
+    read_options,
+    settings_of,
+)
 from ..convert import Conversion, convert_file
-from ..loading import load_file, read_rig
+from ..loading import SIDECAR_SUFFIX, load_file, read_rig
 from ..registry import find, third_parties
 from . import BAD_INPUT, BATCH_FAILED, OK, TERMINATED
 from .text import (
@@ -46,38 +57,55 @@ def convert(input_name: str, output_name: str, stated: Settings, report: str | N
     if report == files.STANDARD and output_name == files.STANDARD:
         raise UsageError("the rig and the report cannot both go to standard output")
     if report is not None:
-        _check_report(report, [input_name, output_name])
+        _check_report(report, [input_name, output_name, given(stated.manifest)])
     settings = settings_of(input_name, stated)
     source, target = given(settings.source), given(stated.target)
     conversion = convert_file(input_name, output_name, source, target, convert_options(settings))
     if report is not None:
-        _write_json(_report_value(conversion), report)
+        _write_report(_report_value(conversion), report)
     print_summary(conversion)
     return OK
 
 
-def _check_report(name: str, others: list[str]) -> None:
+def _check_report(name: str, others: Iterable[str | None]) -> None:
     """Refuse a place for a report before the work is done.
 
     Raises:
-        UsageError: It would be written over one of the ``others``, is a folder, or its folder is missing.
+        UsageError: It would be written over a rig, over what belongs to one, or over one of the ``others``; it is a
+            folder, or its folder is missing.
     """
-    if name == files.STANDARD or files.is_url(name):
+    if name == files.STANDARD:
         return
-    if os.path.realpath(name) in [os.path.realpath(files.member(other)) for other in others if not files.is_url(other)]:
-        raise UsageError(f"the report would be written over {quoted(name)}")
     if files.is_folder(name):
         raise UsageError(f"the report {quoted(name)} is a folder")
-    if not files.is_folder(files.parent(os.path.abspath(name))):
+    if _is_taken(name) or _place(name) in {_place(files.member(other)) for other in others if other is not None}:
+        raise UsageError(f"the report would be written over {quoted(name)}")
+    if not files.is_url(name) and not files.is_folder(files.parent(os.path.abspath(name))):
         raise UsageError(f"the folder of the report {quoted(name)} is missing")
 
 
-def _write_json(value: Any, name: str) -> None:
-    text = _json_text(value)
+def _is_taken(name: str) -> bool:
+    """Whether a name is one that rigconv keeps for other files, or there is a rig."""
+    from ..batch.manifest import is_own
+
+    reserved = files.base(name) in SETTINGS_FILES or name.endswith(SIDECAR_SUFFIX) or is_own(name)
+    return reserved or (files.is_file(name) and sniff.of_file(name) is not None)
+
+
+def _place(name: str) -> str:
+    return name if files.is_url(name) else os.path.realpath(name)
+
+
+def _write_report(value: Any, name: str) -> None:
+    _write_report_text(_json_text(value), name)
+
+
+def _write_report_text(text: bytes, name: str) -> None:
     if name == files.STANDARD:
         files.write_standard([text])
-    else:
-        files.write(name, [text])
+        return
+    _check_report(name, [])  # what was written meanwhile may stand there now
+    files.write(name, [text])
 
 
 def _report_value(conversion: Conversion) -> dict[str, Any]:
@@ -100,12 +128,12 @@ def batch(source: str, destination: str, options: BatchOptions, report: str | No
     from .progress import progress
 
     if report is not None:
-        _check_report(report, [])
+        _check_report(report, [given(options.stated.manifest)])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # what is half done is taken back, as on Ctrl-C
     with progress() as observer:
         summary = run_batch(source, destination, options, observer)
     if report is not None:
-        _write_json(summary, report)
+        _write_report(summary, report)
     if report != files.STANDARD:
         print_batch(summary)
     return BATCH_FAILED if summary.failed else OK
@@ -137,7 +165,7 @@ def roundtrip(
     _check_round_trip(names, [*(via or []), *([] if source is None else [source])], tolerance)
     found, skipped = find_files(names)
     if report is not None:
-        _check_report(report, found)
+        _check_report(report, [*found, given(stated.manifest)])
     with progress() as observer:
         observer.start(len(found))
         surveyed = survey(found, via, tolerance, stated, observer.advance)
@@ -167,11 +195,11 @@ def _write_survey(surveyed: Survey, name: str) -> None:
     if name.lower().endswith(".xml"):
         from ..junit import junit_xml
 
-        files.write(name, [junit_xml(surveyed)])
+        _write_report_text(junit_xml(surveyed), name)
         return
     from ..survey import survey_value
 
-    _write_json(survey_value(surveyed), name)
+    _write_report(survey_value(surveyed), name)
 
 
 def validate(names: list[str], as_json: bool, stated: Settings) -> int:
