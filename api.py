@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .converters.convert import convert_file
+from .converters.files import named
 from .converters.loading import read_rig
 from .converters.registry import find, load
 from .converters.saving import ConvertOptions, write_rig
@@ -26,7 +27,7 @@ def read(path: str | os.PathLike[str], format_id: str | None = None, options: Re
         FormatError: The file breaks a rule of its format.
         UnknownFormatError: Its format cannot be told.
     """
-    return read_rig(os.fspath(path), format_id, options)
+    return read_rig(named(os.fspath(path)), format_id, options)
 
 
 def write(
@@ -47,7 +48,7 @@ def write(
         LossError: ``options.strict`` is set, and something would be lost; nothing was written.
         UsageError: The file may not be replaced, or its name does not tell a format.
     """
-    name = os.fspath(path)
+    name = named(os.fspath(path))
     report = ConversionReport()
     write_rig(rig, name, find(format_id) if format_id else load(of_output(name)), options, report)
     return report
@@ -61,4 +62,4 @@ def convert(
     options: ConvertOptions = ConvertOptions(),
 ) -> ConversionReport:
     """Turn a file of one format into a file of another; see :func:`read` and :func:`write`."""
-    return convert_file(os.fspath(src), os.fspath(dst), source_id, target_id, options).report
+    return convert_file(named(os.fspath(src)), named(os.fspath(dst)), source_id, target_id, options).report

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -166,7 +167,7 @@ def _check(config: Config) -> None:
     if config.jobs is not UNSET and config.jobs < 1:
         raise UsageError(f"jobs is {config.jobs}; it must be at least 1")
     for patterns in (given(config.glob), given(config.exclude), *([rule.match] for rule in config.rule)):
-        _spec(tuple(patterns or ()))
+        check_patterns(patterns or ())
     for settings in (config, *config.rule):
         if settings.scale is not UNSET and not (math.isfinite(settings.scale) and settings.scale != 0):
             raise UsageError(f"scale is {settings.scale}; it must be a number other than zero")
@@ -204,6 +205,15 @@ def layers(found: ConfigFile | None, name: str, stated: Settings = Settings()) -
         if matches((rule.match,), path)
     ]
     return [Layer(label, found.config), *rules, Layer(COMMAND_LINE, stated)]
+
+
+def check_patterns(patterns: Iterable[str]) -> None:
+    """Refuse patterns that ``.gitignore`` does not know.
+
+    Raises:
+        UsageError: There is one.
+    """
+    _spec(tuple(patterns))
 
 
 def matches(patterns: tuple[str, ...], path: str) -> bool:

@@ -45,10 +45,10 @@ def shell(tmp_path: Path) -> Shell:
         assert result.returncode == 0, result.stderr
         return result.stdout
 
-    (folder / "my arm.inr").write_bytes(puppet(1.5))
+    (folder / "--my arm.inr").write_bytes(puppet(1.5))
     who = "git config user.name somebody && git config user.email somebody@example.org"
     run(f"git init -q && {who} && git add . && git commit -qm first")
-    (folder / "my arm.inr").write_bytes(puppet(2.25))
+    (folder / "--my arm.inr").write_bytes(puppet(2.25))
     return run
 
 
@@ -93,7 +93,7 @@ def test_git_difftool_shows_the_tree(shell: Shell) -> None:
 
 
 def test_git_difftool_shows_files_that_one_side_lacks(shell: Shell) -> None:
-    shell(f"{TOOL} && {DEFAULT_TOOL} && cp 'my arm.inr' new.inr && git rm -qf 'my arm.inr' && git add .")
+    shell(f"{TOOL} && {DEFAULT_TOOL} && cp -- '--my arm.inr' new.inr && git rm -qf -- '--my arm.inr' && git add .")
     output = shell("git difftool -y --no-renames --cached")
     assert '  - arm under "Root"' in output
     assert '  + arm under "Root"' in output

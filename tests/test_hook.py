@@ -23,7 +23,7 @@ def repository(tmp_path, fixtures):
     hook = (ROOT / ".pre-commit-hooks.yaml").read_text().replace("language: python", "language: system")
     indented = "".join(f"      {line}\n" for line in hook.splitlines())
     (tmp_path / ".pre-commit-config.yaml").write_text(CONFIG + indented)
-    shutil.copy(fixtures / "puppet.inr", tmp_path)
+    shutil.copy(fixtures / "puppet.inr", tmp_path / "--puppet.inr")
     shutil.copytree(fixtures / "walker.rig", tmp_path / "walker.rig")
     (tmp_path / "notes.json").write_text("{}")
     git(tmp_path, "init", "-q")
@@ -48,7 +48,7 @@ def run_hook(folder):
 def test_good_rigs_pass(repository):
     result = run_hook(repository)
     assert result.returncode == 0, result.stdout
-    assert "puppet.inr: ok (inr)" in result.stdout
+    assert "--puppet.inr: ok (inr)" in result.stdout
     assert "walker.rig/rig.json: ok (engine)" in result.stdout
     assert "notes.json" not in result.stdout
 

@@ -4,6 +4,7 @@ import zipfile
 
 import fsspec
 import pytest
+import rigconv as library
 from command import rigconv
 
 
@@ -58,3 +59,21 @@ def test_a_remote_output_of_another_kind_is_kept(memory, fixtures):
     done = rigconv(fixtures / "swing.rig.json", "memory://notes.inr")
     assert done.status == 2
     assert memory.cat_file("/notes.inr") == b"my notes"
+
+
+def test_a_url_of_this_machine_is_a_path(fixtures, tmp_path):
+    start = fixtures / "swing.rig.json"
+    target = tmp_path / "with space.inr"
+    assert rigconv(start.as_uri(), target.as_uri()).status == 0
+    rigconv(start, tmp_path / "b.inr")
+    assert target.read_bytes() == (tmp_path / "b.inr").read_bytes()
+    assert len(library.read(target.as_uri()).skeleton) == len(library.read(target).skeleton)
+
+
+def test_a_url_of_this_machine_is_no_second_name_of_a_folder(fixtures, tmp_path):
+    result = rigconv("batch", tmp_path, tmp_path.as_uri(), "--to", "inr")
+    assert (result.status, result.errors) == (
+        2,
+        "rigconv: source and destination are one folder; outputs would become inputs\n",
+    )
+    assert rigconv("file://elsewhere/a.inr", tmp_path / "b.inr").status == 2

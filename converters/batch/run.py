@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from ...ir.errors import UsageError, one_line, quoted
 from .. import files
-from ..config import Settings, find_config, given
+from ..config import Settings, check_patterns, find_config, given
 from ..files import Stamp
 from ..files.local import remove_temporaries
 from ..registry import find
@@ -176,6 +176,8 @@ def _choice(source: str, destination: str, options: BatchOptions) -> tuple[Choic
         raise UsageError(f"--jobs is {jobs}; it must be at least 1")
     glob = options.glob if options.glob is not None else (given(config.glob) if config else None)
     exclude = options.exclude if options.exclude is not None else (given(config.exclude) if config else None)
+    for patterns in (glob, exclude):
+        check_patterns(patterns or ())
     return Choice(source, destination, options.stated, glob or [], exclude or []), jobs
 
 

@@ -34,7 +34,16 @@ def run(arguments: list[str]) -> int:
     _open_streams()
     debug = DEBUG_OPTION in arguments
     words = [word for word in arguments if word != DEBUG_OPTION]
-    return _guarded(lambda: _dispatch(words), debug)
+    return _guarded(lambda: _dispatch(_with_paths(words)), debug)
+
+
+def _with_paths(words: list[str]) -> list[str]:
+    """URLs of files of this machine as the paths that they mean, so that each file has one name."""
+    if not any(word[:5].lower() == "file:" for word in words):
+        return words
+    from ..files import named
+
+    return [named(word) for word in words]
 
 
 def _open_streams() -> None:

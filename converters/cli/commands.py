@@ -147,8 +147,8 @@ def watch(source: str, destination: str, options: BatchOptions) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with progress() as observer:
-            for summary in run_watch(source, destination, options, observer):
-                print_turn(summary)
+            for turn in run_watch(source, destination, options, observer):
+                print_turn(turn)
     except KeyboardInterrupt:
         return OK
     return OK

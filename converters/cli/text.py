@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...ir.errors import one_line
+from ...ir.errors import RigconvError, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,8 +92,15 @@ def print_batch(summary: Summary) -> None:
         _print_line(f"removed: the input of {output} is gone; {fate}")
 
 
-def print_turn(summary: Summary) -> None:
-    """What a batch did after a change, in a line, and a line for each file that failed; nothing if it did nothing."""
+def print_turn(turn: Summary | RigconvError) -> None:
+    """What watching did after a change: a line of counts and one for each file that failed, or why it did nothing."""
+    if isinstance(turn, RigconvError):
+        print(f"rigconv: {one_line(str(turn))}", file=sys.stderr, flush=True)  # noqa: T201
+    else:
+        _print_counts(turn)
+
+
+def _print_counts(summary: Summary) -> None:
     if not (summary.converted or summary.failed or summary.pruned):
         return
     parts = [f"converted {summary.converted}", f"unchanged {summary.unchanged}", f"failed {len(summary.failed)}"]

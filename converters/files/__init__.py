@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Protocol
 
+from ...ir.errors import UsageError, quoted
 from ...ir.exchange import Buffers, Source
 from ..registry import declarations
 from . import local
@@ -37,6 +38,7 @@ __all__ = [
     "join",
     "make_folders",
     "member",
+    "named",
     "parent",
     "read",
     "remove",
@@ -83,6 +85,23 @@ def _place(name: str) -> _Place:
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
+
+
+def named(name: str) -> str:
+    """What a caller names: the path that a URL of this machine means, any other name as it is.
+
+    Raises:
+        UsageError: The URL is of another machine.
+    """
+    if not name.lower().startswith("file://"):
+        return name
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    parts = urlsplit(name)
+    if parts.netloc not in ("", "localhost"):
+        raise UsageError(f"{quoted(name)} is a file of another machine; those of this one are file:///PATH")
+    return url2pathname(parts.path)
 
 
 def join(folder: str, path: str) -> str:
