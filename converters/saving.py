@@ -210,7 +210,7 @@ def _stem(name: str, target: Format) -> str:
     base = "rig" if name == files.STANDARD else files.base(name)
     for suffix in target.declaration.suffixes:
         base = base[: -len(suffix)] if base.lower().endswith(suffix) and len(base) > len(suffix) else base
-    return base
+    return base.encode("utf-8", "replace").decode()  # names of files need not be Unicode, those of rigs must be
 
 
 def _losses(report: ConversionReport) -> str:

@@ -168,6 +168,13 @@ def test_a_name_that_is_no_unicode_is_printed(odd, command):
     assert json.loads(result.output)
 
 
+def test_a_rig_is_named_after_a_file_whose_name_is_no_unicode(odd):
+    assert rigconv(ODD, "nameless.rig", "--no-carry").status == 0
+    assert rigconv("nameless.rig", "out \udcff.rig.json", "--no-carry").status == 0
+    with open("out \udcff.rig.json", encoding="utf-8") as file:
+        assert json.load(file)["name"] == "out ?"
+
+
 # -- numbers ----------------------------------------------------------------------------------------------------------------
 
 
