@@ -74,6 +74,21 @@ STAGE_ADDED = Code(
     "STAGE_ADDED", _EXACT, "A rig without a bounding box got that of its setup pose, because the format wants one."
 )
 STAGE_DROPPED = Code("STAGE_DROPPED", _DROPPED, "The bounding box and the runtime hints have no place in the format.")
+SLOT_AS_NODE = Code(
+    "SLOT_AS_NODE", _EXACT, "What a slot shows is a node of its own, which is bone, slot and attachment in one."
+)
+HIDDEN_AS_DISABLED = Code(
+    "HIDDEN_AS_DISABLED", _EXACT, "An attachment that the setup pose does not show is a disabled node."
+)
+WEIGHTS_DROPPED = Code(
+    "WEIGHTS_DROPPED", _DROPPED, "A mesh stands as in the setup pose; how its vertices follow several bones is lost."
+)
+MESH_FIELDS_DROPPED = Code(
+    "MESH_FIELDS_DROPPED", _DROPPED, "What an attachment says for editors and atlases has no place in the format."
+)
+DARK_APPROXIMATED = Code(
+    "DARK_APPROXIMATED", _APPROXIMATED, "A two-colour tint is said as a screen tint, which shows nearly the same."
+)
 SLOT_DROPPED = Code("SLOT_DROPPED", _DROPPED, "A slot has no place in the format.")
 SKIN_DROPPED = Code("SKIN_DROPPED", _DROPPED, "A skin has no place in the format.")
 ATTACHMENT_DROPPED = Code("ATTACHMENT_DROPPED", _DROPPED, "An attachment has no place in the format.")

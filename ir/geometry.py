@@ -52,6 +52,11 @@ def region_corners(region: RegionAttachment) -> np.ndarray | None:
     return np.asarray(corners @ np.array([[cosine, sine], [-sine, cosine]]) + [region.x, region.y])
 
 
+def region_uvs() -> np.ndarray:
+    """(4, 2) texture coordinates of the corners of a region, in their order; v goes down."""
+    return np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+
+
 def stage_of(rig: Rig) -> Stage:
     """The box around all bones and attachments in the setup pose, in whole length units and not empty."""
     world = world_matrices(rig.skeleton)

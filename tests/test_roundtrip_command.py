@@ -96,7 +96,7 @@ def test_bones_that_float32_moves_are_within_a_tolerance_or_not(folder, toleranc
     faulty = [trip for trip in report["round_trips"] if not trip["ok"]]
     assert bool(faulty) == bool(status)
     assert all(
-        "moved by" in fault or "came back as" in fault or fault.startswith("and ")
+        "moved by" in fault or "came back as" in fault or "became" in fault or fault.startswith("and ")
         for trip in faulty
         for fault in trip["faults"]
     )

@@ -9,13 +9,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ...ir import codes
-from ...ir.capabilities import Capabilities
+from ...ir.capabilities import Capabilities, SlotKind
 from ...ir.errors import quoted
 from ...ir.geometry import stage_of
 from ...ir.report import ConversionReport
 from ...ir.rig import Rig
+from .nodes import slots_as_nodes
 from .options import LoweringOptions, Plane, Pose
-from .parts import drop_foreign_natives, drop_parts
+from .parts import drop_foreign_natives, drop_parts, node_slots
 from .skeleton import lower_skeleton
 
 __all__ = ["LoweringOptions", "Plane", "Pose", "lower"]
@@ -40,6 +41,8 @@ def lower(
     if capabilities.everything:
         return rig
     rig = lower_skeleton(rig, format_id, capabilities, options, report)
+    if capabilities.slots is SlotKind.NODE:
+        rig = slots_as_nodes(rig, node_slots(rig), report)
     if capabilities.must_be_named and rig.name is None:
         report.add(codes.NAME_ADDED, "name", f"The rig has no name; it is called {quoted(options.name)}.")
         rig = replace(rig, name=options.name)

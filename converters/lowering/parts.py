@@ -12,7 +12,7 @@ from ...ir.capabilities import Capabilities, SlotKind
 from ...ir.errors import quoted
 from ...ir.native import Native
 from ...ir.report import Code, ConversionReport
-from ...ir.rig import Attachment, BlendMode, MeshAttachment, Rig, Skin, Slot
+from ...ir.rig import Attachment, BlendMode, MeshAttachment, RegionAttachment, Rig, Skin, Slot
 
 
 def drop_parts(rig: Rig, format_id: str, capabilities: Capabilities, report: ConversionReport) -> Rig:
@@ -71,7 +71,7 @@ def _without_slots(rig: Rig, format_id: str, capabilities: Capabilities, report:
         _report_lost(rig.skins, [], "skins", codes.SKIN_DROPPED, report)
         return replace(rig, slots=[], skins=[])
     nodes_only = capabilities.slots is SlotKind.NODE
-    held = _nodes(rig) if nodes_only else {slot.name for slot in rig.slots}
+    held = node_slots(rig) if nodes_only else {slot.name for slot in rig.slots}
     skins = [_lowered_skin(skin, held, format_id, capabilities, report) for skin in rig.skins]
     before, after = _placeholders(rig.skins), _placeholders(skins)
     slots = [
@@ -103,7 +103,7 @@ def _placeholders(skins: list[Skin]) -> dict[str, set[str]]:
     return filled
 
 
-def _nodes(rig: Rig) -> set[str]:
+def node_slots(rig: Rig) -> set[str]:
     """Slots that are one node with their bone and their attachment: all of one name, nothing else there."""
     on_bone = Counter(slot.bone for slot in rig.slots)
     attachments: dict[str, list[tuple[str, Attachment]]] = {}
@@ -128,6 +128,8 @@ _EDITOR_FIELDS = ("path", "image", "width", "height", "color", "generator")
 def _is_own_mesh(attachment: Attachment, bone: str) -> bool:
     """Whether an attachment moves with its own bone alone and says nothing that only an editor of meshes says."""
     mesh = getattr(attachment, "mesh", None)
+    if isinstance(attachment, RegionAttachment):
+        return False
     if isinstance(attachment, MeshAttachment):
         blank = MeshAttachment()
         if any(getattr(attachment, name) != getattr(blank, name) for name in _EDITOR_FIELDS):

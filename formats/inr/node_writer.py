@@ -90,6 +90,7 @@ def write_nodes(rig: Rig, references: References, report: ConversionReport) -> l
     nodes = []
     for bone, parent, fields, before, pose, zsort in rows:
         now = _node(bone, parent, before, hanging[bone.name], references)
+        _report_dark(hanging[bone.name].slot, before, report)
         now.translation, now.rotation, now.scale = pose
         now.zsort = zsort
         nodes.append(restore(fields, before, now))
@@ -268,6 +269,15 @@ def _look(slot: Slot, was: Part | Composite | None, references: References) -> d
         "opacity": opacity if was is not None and was.opacity == opacity else _singles((opacity,))[0],
         "masks": masks if masks or (was is not None and was.masks is not UNSET) else UNSET,
     }
+
+
+def _report_dark(slot: Slot | None, was: Node, report: ConversionReport) -> None:
+    """Report a dark colour that no authored screen tint stands for (docs/formats/inr.md)."""
+    look = or_default(was.part, None) or or_default(was.composite, None)
+    if slot is None or slot.dark is None or (look is not None and dark_of(look) == slot.dark):
+        return
+    message = f"The dark colour of slot {quoted(slot.name)} is a screen tint, which translucent texels show otherwise."
+    report.add(codes.DARK_APPROXIMATED, f"{paths.record('slots', slot)}.dark", message)
 
 
 def _screen_tint(slot: Slot) -> tuple[float, ...]:
