@@ -249,12 +249,12 @@ def test_an_image_that_comes_or_changes_counts_as_a_changed_input(folder):
     rig["slots"] = [{"name": "s", "bone": "bone 0", "attachment": "p"}]
     rig["skins"] = {"default": {"s": {"p": {"type": "region", "image": "p.png"}}}}
     (folder / "a.rig.json").write_text(json.dumps(rig))
-    assert counts(batch()) == (3, 0, 0, 0)
+    assert counts(batch(to="ir")) == (3, 0, 0, 0)
     (folder / "p.png").write_bytes(png())
-    assert counts(batch()) == (1, 2, 1, 0)
-    assert counts(batch()) == (0, 3, 1, 0)
+    assert counts(batch(to="ir")) == (1, 2, 1, 0)
+    assert counts(batch(to="ir")) == (0, 3, 1, 0)
     (folder / "p.png").write_bytes(png().replace(b"\0\0\0\4\0\0\0\4", b"\0\0\0\5\0\0\0\5"))
-    assert counts(batch()) == (1, 2, 1, 0)
+    assert counts(batch(to="ir")) == (1, 2, 1, 0)
 
 
 def test_a_changed_option_does_everything_again(folder):
